@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from invariants.concepts import FOLLOWED, NamedConcept
+from invariants.histories.checks import PROMISES
 from invariants.verdict import Outcome
 
 MACHINE, CAMPAIGN, KILL_MATRIX, STORY = "machine", "campaign", "kill-matrix", "story"
@@ -87,8 +88,16 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
 
 def further(name: str) -> str:
     """The end of a note: who has not been asked about a property of runs, and how to ask."""
-    judges = OF_RUNS[name].judges if name in OF_RUNS else (MACHINE, CAMPAIGN)
-    return f"; {' and '.join(judges)} search further: rocketproof {searched_by(name, judges)}"
+    judges = judges_of(name)
+    verb = "search" if len(judges) > 1 else "searches"
+    return f"; {' and '.join(judges)} {verb} further: rocketproof {searched_by(name, judges)}"
+
+
+def judges_of(name: str) -> tuple[str, ...]:
+    """Who judges a property of runs: nobody sends in the worlds of machines."""
+    if name in OF_RUNS:
+        return OF_RUNS[name].judges
+    return (CAMPAIGN,) if name in PROMISES else (MACHINE, CAMPAIGN)
 
 
 def searched_by(name: str, judges: Collection[str]) -> str:

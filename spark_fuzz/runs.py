@@ -80,7 +80,7 @@ def judged(workload: str) -> tuple[str, ...]:
     known = WORKLOADS[workload]
     world = World()
     names = [name for one in known.followers(world) for name in one.properties]
-    return tuple(dict.fromkeys([*names, *watching(world, known.promises).properties]))
+    return tuple(dict.fromkeys([*names, *watching(world, known.promises, observed=known.observed).properties]))
 
 
 def warm_up() -> None:

@@ -41,7 +41,7 @@ from impl.events import (
 )
 from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
-from impl.ports.remoting import Command, Connection
+from impl.ports.remoting import NOT_SET, Command, Connection
 from impl.ports.threads import Lock
 from impl.store.default_message_store import DefaultMessageStore
 
@@ -131,7 +131,7 @@ class AdminBrokerProcessor:
             self.node.unlock(self.monitor)
             raise
         self.node.unlock(self.monitor)
-        return Command(ResponseCode.SUCCESS)
+        return Command(ResponseCode.SUCCESS, remark=NOT_SET)
 
     async def delete_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#deleteTopic, synchronized; name servers are not told."""

@@ -28,7 +28,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
 from impl.ports.message_store import MessageStore
 from impl.ports.node import Node
-from impl.ports.remoting import Channel, Command, Connection, RemotingServer
+from impl.ports.remoting import NOT_SET, Channel, Command, Connection, RemotingServer
 
 V3_0_7_SNAPSHOT = 28  # its ordinal in MQVersion
 TO_THE_END = -1  # timestamp of ResetOffsetRequestHeader
@@ -70,7 +70,7 @@ class Broker2Client:
             if client.version < V3_0_7_SNAPSHOT:
                 return _not_supported(client)
             await self._push(channel, Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, header=push, body=body))
-        return Command(ResponseCode.SUCCESS, body=ResetOffsetBody(offset_table))
+        return Command(ResponseCode.SUCCESS, remark=NOT_SET, body=ResetOffsetBody(offset_table))
 
     def _offset_table(self, header: ResetOffsetRequestHeader) -> dict[MessageQueue, int] | Command:
         """Where each queue of the topic is to go; one queue without a committed offset refuses all of it."""
@@ -128,7 +128,7 @@ class Broker2Client:
                     consumer_table[client.client_id] = answer.message_queue_table
                 if not everybody:
                     break
-        return Command(ResponseCode.SUCCESS, body=GetConsumerStatusBody({}, consumer_table))
+        return Command(ResponseCode.SUCCESS, remark=NOT_SET, body=GetConsumerStatusBody({}, consumer_table))
 
     async def _status(self, channel: Channel, request: Command) -> GetConsumerStatusBody | None:
         try:

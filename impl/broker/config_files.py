@@ -9,6 +9,7 @@ from typing import Any
 
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager
+from impl.common.config_manager import as_fastjson, parsed_json
 from impl.common.data_version import DataVersion
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
@@ -21,11 +22,17 @@ def topics_text(manager: TopicConfigManager) -> str:
 
 
 def load_topics(manager: TopicConfigManager, text: str) -> None:
-    """TopicConfigManager#decode: the topics of the file beside the system topics, and the version of the file."""
-    document: dict[str, Any] = json.loads(text)
-    for topic, config in document["topicConfigTable"].items():
-        manager.topic_config_table.put(topic, TopicConfig(**config))
-    manager.data_version.assign_new_one(DataVersion(**document["dataVersion"]))
+    """TopicConfigManager#decode: the topics of the file beside the system topics, and the version of the file.
+
+    Raises IllegalArgumentError for a text that is no such file; nothing is taken of it then.
+    """
+    document = parsed_json(text)
+    with as_fastjson():
+        table = {topic: TopicConfig(**config) for topic, config in document["topicConfigTable"].items()}
+        version = DataVersion(**document["dataVersion"])
+    for topic, topic_config in table.items():
+        manager.topic_config_table.put(topic, topic_config)
+    manager.data_version.assign_new_one(version)
 
 
 def groups_text(manager: SubscriptionGroupManager) -> str:
@@ -36,10 +43,13 @@ def groups_text(manager: SubscriptionGroupManager) -> str:
 
 def load_groups(manager: SubscriptionGroupManager, text: str) -> None:
     """SubscriptionGroupManager#decode: as load_topics."""
-    document: dict[str, Any] = json.loads(text)
-    for group, config in document["subscriptionGroupTable"].items():
-        manager.subscription_group_table.put(group, SubscriptionGroupConfig(**config))
-    manager.data_version.assign_new_one(DataVersion(**document["dataVersion"]))
+    document = parsed_json(text)
+    with as_fastjson():
+        table = {group: SubscriptionGroupConfig(**one) for group, one in document["subscriptionGroupTable"].items()}
+        version = DataVersion(**document["dataVersion"])
+    for group, group_config in table.items():
+        manager.subscription_group_table.put(group, group_config)
+    manager.data_version.assign_new_one(version)
 
 
 def _flat(config: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from impl.broker.bloom_filter import BloomFilter, BloomFilterData
 from impl.broker.sql_filter import compile_sql92
+from impl.common.config_manager import as_fastjson, parsed_json
 from impl.decisions.java_errors import JavaError, NullPointerError, not_null
 from impl.decisions.subscription import SQL92, SubscriptionData, is_tag_type
 from impl.hash_map import ConcurrentHashMap
@@ -210,9 +211,16 @@ class ConsumerFilterManager:
         return _TEXT.encode({"filterDataByTopic": document})
 
     def decode(self, json_string: str) -> None:
-        """ConsumerFilterManager#decode: everybody is taken for dead; another filter geometry discards it all."""
+        """ConsumerFilterManager#decode: everybody is taken for dead; another filter geometry discards it all.
+
+        Raises IllegalArgumentError for a text that is no such file.
+        """
+        with as_fastjson():
+            self._decode(parsed_json(json_string)["filterDataByTopic"])
+
+    def _decode(self, by_topics: Mapping[str, Any]) -> None:
         loaded: ConcurrentHashMap[str, FilterDataMapByTopic] = ConcurrentHashMap()
-        for topic, by_topic in json.loads(json_string)["filterDataByTopic"].items():
+        for topic, by_topic in by_topics.items():
             filters = FilterDataMapByTopic(topic, self.now_ms)
             loaded.put(topic, filters)
             for group, document in by_topic["groupFilterData"].items():

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
-from impl.common.config_manager import parsed_json
+from impl.common.config_manager import as_fastjson, parsed_json
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
 from impl.decisions.java_text import is_blank, split
 from impl.hash_map import ConcurrentHashMap, HashMap
@@ -105,13 +105,17 @@ class ConsumerOffsetManager:
         return f'{{"offsetTable":{{{",".join(by_key)}}}}}'
 
     def decode(self, json_string: str | None) -> None:
-        """ConsumerOffsetManager#decode: the table of the file takes the place of this one."""
+        """ConsumerOffsetManager#decode: the table of the file takes the place of this one.
+
+        Raises IllegalArgumentError for a text that is no such file.
+        """
         if json_string is None:
             return
-        document = parsed_json(json_string)
+        with as_fastjson():
+            found = [(key, [(int(queue_id), offset) for queue_id, offset in offsets.items()])
+                     for key, offsets in parsed_json(json_string)["offsetTable"].items()]
         self.offset_table = ConcurrentHashMap(512)
-        for key, offsets in document["offsetTable"].items():
-            by_queue = [(int(queue_id), offset) for queue_id, offset in offsets.items()]
+        for key, by_queue in found:
             self.offset_table.put(key, ConcurrentHashMap(entries=by_queue))
 
 

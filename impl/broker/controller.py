@@ -29,7 +29,7 @@ class BrokerController(BrokerTables):
     """`broker.BrokerController`: the tables, and what serves them to clients, slaves and name servers.
 
     processors -- request code to its row in the request table. pools -- by the names that the rows give. data_plane --
-    messages; None: others fill the message store. initialized -- the store has loaded, so that it may start.
+    messages; None: others fill the message store. initialized -- tables and store have loaded, so that it may start.
     """
 
     def __init__(self, node: Node, config: BrokerConfig, message_store: MessageStore | MessageStoreConfig) -> None:
@@ -60,7 +60,7 @@ class BrokerController(BrokerTables):
             self, store, self.remoting_server, self.registration, self.pools["pull"])
         self._register_processors()
         self.broker_fast_failure = BrokerFastFailure(node, config, self.pools, store)
-        self.initialized = store is None or store.load()
+        self.initialized = self.loaded and (store is None or store.load())
         self.scheduler = node.scheduler("BrokerControllerScheduledThread")
         self.scheduler.schedule_at_fixed_rate(
             self.persist_consumer_offset, 10_000, config.flush_consumer_offset_interval_ms,

@@ -13,7 +13,7 @@ from impl.common.headers import (
 )
 from impl.common.request_code import ResponseCode
 from impl.decisions.subscription import SubscriptionData
-from impl.ports.remoting import Command, Connection
+from impl.ports.remoting import NOT_SET, Command, Connection
 from impl.store.consume_queue import ConsumeQueue, units_of
 from impl.store.message_reads import MessageReads
 
@@ -45,7 +45,7 @@ class StoreAdminProcessor:
         if units is None:
             remark = f"Index {header.first_index} of {header.queue_id}@{header.topic} is not exist!"
             return Command(ResponseCode.SUCCESS, remark=remark)
-        return Command(ResponseCode.SUCCESS, body=QueryConsumeQueueResponseBody(
+        return Command(ResponseCode.SUCCESS, remark=NOT_SET, body=QueryConsumeQueueResponseBody(
             *self._filter_of(header), units, queue.get_max_offset_in_queue(), queue.get_min_offset_in_queue()))
 
     def _filter_of(self, header: QueryConsumeQueueRequestHeader) -> tuple[SubscriptionData | None, str | None]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from impl.broker.bloom_filter import BloomFilter
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.config_files import groups_text, load_groups, load_topics, topics_text
@@ -15,7 +18,7 @@ from impl.broker.reported_tables import (
 )
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
-from impl.common.config_manager import load_string, persist
+from impl.common.config_manager import load, persist
 from impl.common.topic_config import TopicConfig
 from impl.events import TopicConfigDeleted, TopicConfigUpdated
 from impl.ports.message_store import MessageStore
@@ -34,7 +37,7 @@ _BLOOM_ERROR_PERCENT, _BLOOM_GROUPS = 20, 32  # maxErrorRateOfBloomFilter, expec
 class BrokerTables:
     """The tables that BrokerController#initialize makes and loads; each is written by the manager that it belongs to.
 
-    message_store -- whose queues the offsets are of.
+    message_store -- whose queues the offsets are of. loaded -- all files were read, so that the broker may start.
     """
 
     def __init__(
@@ -64,7 +67,7 @@ class BrokerTables:
             notify_enable=config.notify_consumer_ids_changed_enable,
         )
         self.consumer_manager = ReportedConsumerManager(listener, node)
-        self._load()
+        self.loaded = self._load()
 
     def _topic_put(self, topic: str, _: TopicConfig) -> None:
         self.node.trace(TopicConfigUpdated(self.node.name, topic))
@@ -74,17 +77,15 @@ class BrokerTables:
 
     # Files ------------------------------------------------------------------------------------------------------------
 
-    def _load(self) -> None:
-        disk = self.node.disk
-        topics, groups = load_string(disk, TOPICS_PATH), load_string(disk, SUBSCRIPTION_GROUP_PATH)
-        if topics is not None:
-            load_topics(self.topic_config_manager, topics)
-        if groups is not None:
-            load_groups(self.subscription_group_manager, groups)
-        self.consumer_offset_manager.decode(load_string(disk, CONSUMER_OFFSET_PATH))
-        filters = load_string(disk, CONSUMER_FILTER_PATH)
-        if filters is not None:
-            self.consumer_filter_manager.decode(filters)
+    def _load(self) -> bool:
+        """BrokerController#initialize: behind a file that does not load the others are not looked at."""
+        decodes: tuple[tuple[str, Callable[[str], None]], ...] = (
+            (TOPICS_PATH, partial(load_topics, self.topic_config_manager)),
+            (CONSUMER_OFFSET_PATH, self.consumer_offset_manager.decode),
+            (SUBSCRIPTION_GROUP_PATH, partial(load_groups, self.subscription_group_manager)),
+            (CONSUMER_FILTER_PATH, self.consumer_filter_manager.decode),
+        )
+        return all(load(self.node.disk, path, decode) for path, decode in decodes)
 
     def persist_topics(self) -> None:
         """TopicConfigManager#persist, in the thread that changed a topic."""

@@ -15,6 +15,7 @@ from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP
 from impl.decisions.java_errors import IndexOutOfBoundsError, JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.events import MessagesExpired
 from impl.ports.pools import Job, RejectedExecutionError
 
 if TYPE_CHECKING:  # a consumer has a service
@@ -115,7 +116,7 @@ class ConsumeMessageConcurrentlyService(ConsumeMessageService):
         mq = context.message_queue
         failed = _behind(_ack_index(status, context.ack_index, len(msgs)), msgs)
         if self.consumer.config.message_model == CLUSTERING:
-            msg_back_failed = [msg for msg in failed if not await self.send_message_back(msg, context)]
+            msg_back_failed = await self._send_back(failed, context, pq)
             if msg_back_failed:
                 for msg in msg_back_failed:
                     msgs.remove(msg)
@@ -124,6 +125,11 @@ class ConsumeMessageConcurrentlyService(ConsumeMessageService):
         self._settle(mq, msgs)
         if offset >= 0 and not pq.dropped:
             await self._update_offset(mq, pq, offset)
+
+    async def _send_back(self, failed: Messages, context: ConsumeConcurrentlyContext, pq: ProcessQueue) -> Messages:
+        """Those that could not be sent back; whether they are cached still is not looked at (X7)."""
+        del pq
+        return [msg for msg in failed if not await self.send_message_back(msg, context)]
 
     async def send_message_back(self, msg: MessageExt, context: ConsumeConcurrentlyContext) -> bool:
         """#sendMessageBack: whether it is stored again; else it counts as tried once more."""
@@ -162,7 +168,8 @@ class ConsumeMessageConcurrentlyService(ConsumeMessageService):
             except JavaError:
                 continue  # logged
             if pq.remove_if_first(msg):
-                self._settle(mq, [msg])
+                client_id, group = self.consumer.instance.client_id, self.consumer.group
+                self.node.trace(MessagesExpired(client_id, group, mq, (msg.queue_offset,)))
 
 
 def _ack_index(status: ConsumeConcurrentlyStatus, ack_index: int, size: int) -> int:

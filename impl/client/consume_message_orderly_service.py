@@ -1,7 +1,4 @@
-"""ConsumeMessageOrderlyService: one listener at a time works on a queue, under the broker's lock.
-
-Left out: an end to the attempts, which is not set by default.
-"""
+"""ConsumeMessageOrderlyService: one listener at a time works on a queue, under the broker's lock."""
 
 from __future__ import annotations
 
@@ -14,8 +11,10 @@ from impl.client.message_listener import ConsumeOrderlyContext, ConsumeOrderlySt
 from impl.client.process_queue import REBALANCE_LOCK_INTERVAL_MS, ProcessQueue
 from impl.common.heartbeat_data import CLUSTERING
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_RECONSUME_TIME
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.retry_level import max_reconsume_times
 from impl.events import ListenerEnded, ListenerStarted
 from impl.ports.threads import Lock
 
@@ -194,7 +193,28 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         return not pq.dropped
 
     async def _check_reconsume_times(self, msgs: Sequence[MessageExt]) -> bool:
-        """#checkReconsumeTimes: whether any is to be consumed again; the number is that of the cached object."""
+        """#checkReconsumeTimes: whether any is to be consumed again; the number is that of the cached object.
+
+        One that was tried too often goes to the retry topic with a number of which the broker makes a dead letter.
+        """
+        suspend = False
         for msg in msgs:
-            msg.reconsume_times += 1
-        return bool(msgs)
+            too_often = msg.reconsume_times >= self._max_reconsume_times()
+            if too_often:
+                msg.put_property(PROPERTY_RECONSUME_TIME, str(msg.reconsume_times))
+            if not too_often or not await self._send_message_back(msg):
+                suspend = True
+                msg.reconsume_times += 1
+        return suspend
+
+    def _max_reconsume_times(self) -> int:
+        """#getMaxReconsumeTimes: by default there is no end."""
+        return max_reconsume_times(self.consumer.config.max_reconsume_times, orderly=True)
+
+    async def _send_message_back(self, msg: MessageExt) -> bool:
+        """#sendMessageBack: whether it is stored as a message of the retry topic."""
+        try:
+            await self.consumer.send_to_retry_topic(msg, msg.reconsume_times, self._max_reconsume_times())
+        except JavaError:
+            return False  # logged
+        return True

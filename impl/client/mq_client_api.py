@@ -177,6 +177,12 @@ class MQClientAPI:
         response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
         return int(response.header.offset)
 
+    async def get_min_offset(self, addr: str, mq: MessageQueue, timeout_ms: int) -> int:
+        """MQClientAPIImpl#getMinOffset."""
+        request = Command(RequestCode.GET_MIN_OFFSET, QueueOffsetRequestHeader(mq.topic, mq.queue_id))
+        response = _success(await self.remoting_client.invoke_sync(addr, request, timeout_ms))
+        return int(response.header.offset)
+
     async def search_offset(self, addr: str, mq: MessageQueue, timestamp: int, timeout_ms: int) -> int:
         """MQClientAPIImpl#searchOffset; timestamp -- milliseconds since 1970."""
         header = QueueOffsetRequestHeader(mq.topic, mq.queue_id, timestamp)

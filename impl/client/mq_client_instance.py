@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP, DefaultMQProducerImpl
@@ -16,7 +16,7 @@ from impl.client.rebalance_service import RebalanceService
 from impl.client.request_response_future import RequestFutureHolder
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, RouteTables
 from impl.client.send_message_api import SendMessageAPI
-from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.heartbeat_data import CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.inet_socket_address import InetSocketAddress, socket_address
 from impl.common.message_client_id_setter import MessageClientIDSetter
 from impl.common.request_code import RequestCode
@@ -24,6 +24,7 @@ from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
+from impl.decisions.route_queues import topic_subscribe_queues
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerIdsFetched,
@@ -39,6 +40,7 @@ from impl.ports.node import Node
 from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has an instance
+    from impl.client.mq_consumer_inner import MQConsumerInner
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
@@ -83,7 +85,7 @@ class MQClientInstance:
         self.node, self.config, self.manager = node, config, manager
         self.client_id = config.build_mq_client_id()
         self.service_state = CREATE_JUST
-        self.consumer_table: ConcurrentHashMap[str, DefaultMQPushConsumerImpl] = ConcurrentHashMap()
+        self.consumer_table: ConcurrentHashMap[str, MQConsumerInner] = ConcurrentHashMap()
         self.producer_table: ConcurrentHashMap[str, DefaultMQProducerImpl] = ConcurrentHashMap()
         self.monitor = Lock("MQClientInstance: synchronized start, shutdown, resetOffset")
         self.lock_heartbeat = Lock("MQClientInstance.lockHeartbeat")
@@ -107,7 +109,7 @@ class MQClientInstance:
         self.inner_producer = DefaultMQProducerImpl(
             node, self, ProducerConfig(CLIENT_INNER_PRODUCER_GROUP), config.namespace)
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
-        self.pull_message_service = PullMessageService(node, self.consumer_table.get)
+        self.pull_message_service = PullMessageService(node, self.push_consumer)
         self.rebalance_service = RebalanceService(node, self.do_rebalance)
 
     # Life -------------------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ class MQClientInstance:
             self.manager.factory_table.remove(self.client_id)
         self.node.unlock(self.monitor)
 
-    def register_consumer(self, group: str, consumer: DefaultMQPushConsumerImpl) -> bool:
+    def register_consumer(self, group: str, consumer: MQConsumerInner) -> bool:
         """MQClientInstance#registerConsumer: False if the instance has a consumer of the group already."""
         return self.consumer_table.put_if_absent(group, consumer) is None
 
@@ -325,7 +327,7 @@ class MQClientInstance:
         meanwhile, and then does in this thread.
         """
         await self.node.lock(self.monitor)
-        consumer = self.consumer_table.get(group)
+        consumer = self.push_consumer(group)
         if consumer is None:
             self.node.unlock(self.monitor)
             return
@@ -341,6 +343,12 @@ class MQClientInstance:
                 await self._reset_queue(consumer, mq, offset_table[mq])
         await consumer.resume()
         self.node.unlock(self.monitor)
+
+    def push_consumer(self, group: str) -> DefaultMQPushConsumerImpl | None:
+        """The consumer of the group, if it is one that is pushed to."""
+        consumer = self.consumer_table.get(group)
+        is_push = consumer is not None and consumer.rebalance_impl.consume_type() == CONSUME_PASSIVELY
+        return cast("DefaultMQPushConsumerImpl", consumer) if is_push else None
 
     async def _reset_queue(self, consumer: DefaultMQPushConsumerImpl, mq: MessageQueue, offset: int) -> None:
         """The end for one queue: whatever comes of its lock it leaves the table.
@@ -415,6 +423,21 @@ class MQClientInstance:
     async def max_offset(self, mq: MessageQueue) -> int:
         """MQAdminImpl#maxOffset; raises MQClientError."""
         return await self._ask_master(mq, lambda addr: self.api.get_max_offset(addr, mq, OFFSET_OF_QUEUE_TIMEOUT_MS))
+
+    async def min_offset(self, mq: MessageQueue) -> int:
+        """MQAdminImpl#minOffset; raises MQClientError."""
+        return await self._ask_master(mq, lambda addr: self.api.get_min_offset(addr, mq, OFFSET_OF_QUEUE_TIMEOUT_MS))
+
+    async def fetch_subscribe_message_queues(self, topic: str) -> frozenset[MessageQueue]:
+        """MQAdminImpl#fetchSubscribeMessageQueues: of the route that a name server has now; raises MQClientError."""
+        try:
+            route = await self.api.get_topic_route_info_from_name_server(topic, OFFSET_OF_QUEUE_TIMEOUT_MS)
+        except JavaError as error:
+            raise MQClientError(f"Can not find Message Queue for this topic, {topic}") from error
+        mqs = frozenset(() if route is None else topic_subscribe_queues(topic, route))
+        if not mqs:
+            raise MQClientError(f"Can not find Message Queue for this topic, {topic} Namesrv return empty")
+        return mqs
 
     async def search_offset(self, mq: MessageQueue, timestamp: int) -> int:
         """MQAdminImpl#searchOffset; raises MQClientError."""

@@ -32,7 +32,7 @@ from impl.client.pull_callback import (
 from impl.client.push_consumer_config import NOT_SET, PushConsumerConfig, check_config
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
-from impl.client.send_message_back import send_message_back
+from impl.client.send_message_back import send_message_back, send_to_retry_topic
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
 from impl.common.message import MessageExt
@@ -242,6 +242,10 @@ class DefaultMQPushConsumerImpl:
         """DefaultMQPushConsumerImpl#sendMessageBack; raises JavaErrors if the message may not be stored again."""
         most = max_reconsume_times(self.config.max_reconsume_times, orderly=False)
         await send_message_back(self.instance, self.group, msg, delay_level, broker_name, most)
+
+    async def send_to_retry_topic(self, msg: MessageExt, reconsume_times: int, most: int) -> None:
+        """ConsumeMessageOrderlyService#sendMessageBack; raises JavaErrors if the message may not be stored again."""
+        await send_to_retry_topic(self.instance, self.group, msg, reconsume_times, most)
 
     # Pull chains ------------------------------------------------------------------------------------------------------
 

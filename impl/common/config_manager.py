@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from impl.decisions.java_errors import IllegalArgumentError, JavaError
@@ -93,6 +94,15 @@ def parsed_json(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise IllegalArgumentError("not an object")
     return document
+
+
+@contextmanager
+def as_fastjson() -> Iterator[None]:
+    """In the block what a document has not, or has otherwise, is an IllegalArgumentError, as of a text that is none."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise IllegalArgumentError(f"{type(error).__name__}: {error}") from error
 
 
 async def persist_unguarded(disk: Disk, path: str, text: str, threads: Interleave) -> None:

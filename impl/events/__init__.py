@@ -29,7 +29,16 @@ from impl.events.consumption import (
     ListenerStarted as ListenerStarted,
 )
 from impl.events.consumption import (
+    MessagesAnswered as MessagesAnswered,
+)
+from impl.events.consumption import (
+    MessagesExpired as MessagesExpired,
+)
+from impl.events.consumption import (
     MessagesFound as MessagesFound,
+)
+from impl.events.consumption import (
+    MessagesGiven as MessagesGiven,
 )
 from impl.events.consumption import (
     MessagesSettled as MessagesSettled,

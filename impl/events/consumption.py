@@ -64,3 +64,45 @@ class MessagesSettled(NamedTuple):
     group: str
     mq: MessageQueue
     offsets: tuple[int, ...]
+
+
+class MessagesExpired(NamedTuple):
+    """ProcessQueue#cleanExpiredMsg: messages that a listener has had for too long are sent back, and cached no more.
+
+    offsets -- theirs. The offset in memory stays where it is.
+    """
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class MessagesGiven(NamedTuple):
+    """MessageListener#consumeMessage: an application is given messages, and says so itself.
+
+    offsets, keys, attempts -- of each of them: its place in the queue, its UNIQ_KEY, and how often it was sent back
+    before (reconsumeTimes). most -- how often the group sends a message back before it gives it up. orderly -- as a
+    MessageListenerOrderly.
+    """
+
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+    keys: tuple[str, ...]
+    attempts: tuple[int, ...]
+    most: int
+    orderly: bool
+
+
+class MessagesAnswered(NamedTuple):
+    """MessageListener#consumeMessage: what an application makes of messages; it says so itself.
+
+    answers -- of each of them: SUCCESS, LATER, NULL, EXCEPTION; NEVER: its listener will not return.
+    """
+
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+    keys: tuple[str, ...]
+    answers: tuple[str, ...]

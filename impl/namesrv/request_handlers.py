@@ -22,6 +22,7 @@ from impl.common.headers import (
 )
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions.java_text import concatenated
 from impl.decisions.route_queues import TopicRouteData
 from impl.events import RegistrationAnswered, RouteAnswered, RouteDenied, VersionQueried
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG, KVConfigManager
@@ -126,7 +127,7 @@ class DefaultRequestProcessor:
         header: TopicRequestHeader = request.header
         picked_up = self.route_info.pickup_topic_route_data(header.topic)
         if picked_up is None:
-            remark = f"No topic route info in name server for the topic: {header.topic}{SUGGEST_TODO}"
+            remark = f"No topic route info in name server for the topic: {concatenated(header.topic)}{SUGGEST_TODO}"
             return Command(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         await self.node.interleave("getRouteInfoByTopic: the read lock has been given back")
         route = picked_up.encoded()
@@ -183,7 +184,7 @@ class DefaultRequestProcessor:
     async def put_kv_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """DefaultRequestProcessor#putKVConfig."""
         header: KVConfigRequestHeader = request.header
-        if header.key is None:
+        if header.namespace is None or header.key is None:
             return Command(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
         await self.kv_config.put_kv_config(header.namespace, header.key, header.value)
         return SUCCESS
@@ -191,7 +192,7 @@ class DefaultRequestProcessor:
     async def delete_kv_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """DefaultRequestProcessor#deleteKVConfig."""
         header: KVConfigRequestHeader = request.header
-        if header.key is None:
+        if header.namespace is None or header.key is None:
             return Command(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
         await self.kv_config.delete_kv_config(header.namespace, header.key)
         return SUCCESS

@@ -10,6 +10,7 @@ from impl.decisions.java_errors import JavaError
 from impl.ports.pools import Pool
 
 CURRENT_VERSION = 399  # MQVersion.CURRENT_VERSION: the ordinal of V4_9_3
+NOT_SET = "not set any response code"  # RemotingCommand#createResponseCommand: stays where only the code is set
 
 
 class Command(NamedTuple):

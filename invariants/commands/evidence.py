@@ -108,7 +108,7 @@ def compared_again(document: dict[str, Any]) -> Verdict:
     """Put the question of a counterexample again: a record, an image, a call of a program, a decision, a run."""
     from invariants.front_desk.replay import recorded_row, replay_row
     from stateful_tests.conformance.adapters import ADAPTERS
-    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, replayed_image
+    from stateful_tests.conformance.judge import IMAGE, RECORDINGS, SCENARIO, replayed_image
     from stateful_tests.conformance.port import judge as port
     from stateful_tests.conformance.replay import lines, stem
     from stateful_tests.crash import judge as crashes
@@ -126,7 +126,7 @@ def compared_again(document: dict[str, Any]) -> Verdict:
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
     if about in ("implementation", IMAGE):
-        return replay_row(document, document, replayed_image if about == IMAGE else live_row)
+        return replay_row(document, document, replayed_image if about in {IMAGE, SCENARIO} else live_row)
     return replay_counterexample(document)
 
 

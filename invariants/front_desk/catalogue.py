@@ -17,7 +17,7 @@ from invariants.claim import Claim
 from invariants.concepts import PROPERTIES
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULE
-from invariants.runs import CAMPAIGN, MACHINE, NO_MACHINE, OF_RUNS, searched_by
+from invariants.runs import CAMPAIGN, MACHINE, NO_MACHINE, OF_RUNS, judges_of, searched_by
 from invariants.verdict import BadInputError, nearest
 from model.language.expectation import Expectation
 from model.language.properties import ALWAYS, LEMMA, STEP, Property
@@ -136,7 +136,7 @@ def entry(name: str, judged: Collection[str] = ()) -> Entry:
         return _protocol(PROPERTIES[name], (MACHINE, CAMPAIGN) if name in judged or name in BY_NAME else ())
     if name in BY_NAME:
         rule = BY_NAME[name]
-        return _entry(name, RULE, rule.sentence, rule.__module__, [rule.expected], (MACHINE, CAMPAIGN))
+        return _entry(name, RULE, rule.sentence, rule.__module__, [rule.expected], judges_of(name))
     return _strategy(name) if name in STRATEGY_CLAIMS else _decision(name)
 
 

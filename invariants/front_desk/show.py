@@ -163,8 +163,20 @@ def shown_of_histories(name: str) -> Iterator[str]:
     yield from _field("promised", f"by {check.source}")
     yield from _field("needs", check.needs)
     yield from _field("hazards", f"{', '.join(hazards)} and more: rocketproof search {said}" if hazards else NOT_KNOWN)
+    if name in BY_NAME:
+        yield from _of_worlds(name)
     yield from ("", "judge it  rocketproof judge history.jsonl",
                 f"try it    rocketproof history --operations 1000 --fault {check.name} --out history.jsonl")
+    if name in BY_NAME:
+        yield f"search    rocketproof {of_runs(name)}"
+
+
+def _of_worlds(name: str) -> Iterator[str]:
+    """What is said of the histories of simulated worlds."""
+    yield from ("", f"in worlds of 4.9.3 as shipped: {_expected(BY_NAME[name].expected)}")
+    yield from _silent(BY_NAME[name])
+    yield from _causes(name)
+    yield from _hazards(entry(name))
 
 
 def _field(name: str, value: str) -> list[str]:
@@ -201,6 +213,11 @@ def _of_rule(declared: type[Rule]) -> Iterator[str]:
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"
     yield f"about     {', '.join(declared.about.split())} (at: the machine that reports)"
+    yield from _silent(declared)
+
+
+def _silent(declared: type[Rule]) -> Iterator[str]:
+    """When nothing is told."""
     if excuses := [one for one in declared.excuses if not one.hazard]:
         yield from ("", "does not speak where")
         yield from (line for one in excuses for line in _folded(one.sentence, "  ", "    "))

@@ -87,7 +87,13 @@ _ALL = (
           "An orderly member is delivered nothing before what it has consumed, and messages of one key that are "
           "sent one after the other stand in one queue in that order.",
           "ConsumeMessageOrderlyService#processConsumeResult, SelectMessageQueueByHash",
-          "assigned with orderly; send and acknowledged with key", ("orderly", "key")),
+          "assigned with orderly; send and acknowledged, or half_committed, with key", ("orderly", "key")),
+    Check("transaction_reordered", "transactions_keep_their_order",
+          "A half message is acknowledged before it is committed or rolled back, is not the other one afterwards, and "
+          "is delivered after it was committed.",
+          "TransactionMQProducer#sendMessageInTransaction, EndTransactionProcessor#processRequest",
+          "send with half, half_committed and half_rolled_back; of what is delivered time_ms, by one clock or clocks "
+          "that agree", ("half",), CLOCKS),
     Check("skipped", "commits_pass_nothing_unfinished",
           "A group commits past a message that it was delivered when somebody has consumed it, sent it back or "
           "given it up.",

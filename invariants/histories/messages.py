@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from invariants.histories.checks import Finding, Problem, Told, Unjudged
 from invariants.histories.context import Context
@@ -53,7 +54,8 @@ def judged(operations: Iterable[Operation], context: Context) -> Iterator[Told]:
     """What is to be said of one message."""
     message = Message(tuple(sorted(operations, key=lambda one: one.place)))
     yield from _problems(message)
-    for check in (_lost, _phantom, _duplicated, _skipped, _unresolved, _early, _misfiltered, _dead_letters):
+    for check in (_lost, _phantom, _duplicated, _skipped, _unresolved, _transactions, _early, _misfiltered,
+                  _dead_letters):
         yield from check(message, context)
 
 
@@ -173,6 +175,38 @@ def _unresolved(message: Message, _context: Context) -> Iterator[Finding]:
     if halves and not message.of(COMMITTED_HALF, ROLLED_BACK):
         yield Finding("unresolved", (halves[0],), f"The half message {halves[0].message} was acknowledged to "
                       f"{halves[0].process}, and neither committed nor rolled back.")
+
+
+def _transactions(message: Message, context: Context) -> Iterator[Told]:
+    if not any(one.half for one in message.of(SEND)):
+        return
+    told = message.of(ACKNOWLEDGED, COMMITTED_HALF, ROLLED_BACK)
+    for one, other in pairwise(told):
+        if one.process == other.process and one.kind not in {ACKNOWLEDGED, other.kind}:
+            yield Finding("transaction_reordered", (one, other), f"{one.process} has {_in_words(one)} {one.message}, "
+                          f"and then {'it was' if other.kind == ACKNOWLEDGED else 'has'} {_in_words(other)}"
+                          f"{'' if other.kind == ACKNOWLEDGED else ' it'}.")
+    commits = message.of(COMMITTED_HALF)
+    for one in message.of(DELIVERED) if commits else ():
+        before = [_is_before(one, commit, context) for commit in commits]
+        if all(before):
+            yield Finding("transaction_reordered", (one, commits[0]), f"{one.message} was delivered to {one.process} "
+                          f"before {commits[0].process} has committed it.", one.group or "")
+        elif False not in before:
+            yield Unjudged("transaction_reordered", one, "a clock that was read at delivery and at commit",
+                           one.group or "")
+
+
+def _in_words(one: Operation) -> str:
+    return {ACKNOWLEDGED: "acknowledged", COMMITTED_HALF: "committed", ROLLED_BACK: "rolled back"}[one.kind]
+
+
+def _is_before(one: Operation, other: Operation, context: Context) -> bool | None:
+    """Whether one operation was certainly before another; None where nobody knows."""
+    if one.process == other.process:
+        return one.seq < other.seq
+    apart_ms = context.apart_ms(other, one)
+    return None if apart_ms is None else apart_ms < 0
 
 
 def _early(message: Message, context: Context) -> Iterator[Told]:

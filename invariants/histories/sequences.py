@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from invariants.histories.checks import Finding, Problem, Told
 from invariants.histories.context import Context
 from invariants.histories.operations import (
     ACKNOWLEDGED,
     COMMITTED,
+    COMMITTED_HALF,
     CONSUMED,
     DELIVERED,
-    FAILED,
+    OF_SENDS,
     SEND,
-    UNKNOWN,
     Operation,
 )
 
@@ -65,35 +66,47 @@ class Member:
                           one.group or "")
 
 
+class Begun(NamedTuple):
+    """A send that nothing has ended yet: what was acknowledged last before it, and whether it is of a half message."""
+
+    before: Operation | None
+    half: bool
+
+
 @dataclass
 class Key:
-    """A producer at a key: what it sends after an acknowledgement stands behind what was acknowledged."""
+    """A producer at a key: what it sends after an acknowledgement stands behind what was acknowledged.
+
+    A half message stands where its commit says. Where a delayed one will stand nobody is told.
+    """
 
     _last: Operation | None = None
-    _begun: dict[str, Operation | None] = field(default_factory=dict)
+    _begun: dict[str, Begun] = field(default_factory=dict)
 
     def take(self, one: Operation) -> Iterator[Told]:
         """The next operation."""
         message = one.message or ""
-        if one.kind == SEND:
-            self._begun[message] = self._last
-        elif one.kind in (FAILED, UNKNOWN):
-            self._begun.pop(message, None)
-        elif one.kind == ACKNOWLEDGED and message in self._begun and one.queue is not None and one.offset is not None:
-            before = self._begun.pop(message)
+        begun = self._begun.get(message)
+        if begun is not None and begun.half and one.kind == ACKNOWLEDGED:
+            return
+        self._begun.pop(message, None)
+        if one.kind == SEND and not one.delay_ms:
+            self._begun[message] = Begun(self._last, bool(one.half))
+        elif begun is not None and one.kind == (COMMITTED_HALF if begun.half else ACKNOWLEDGED) and (
+                one.queue is not None and one.offset is not None):
+            before, self._last = begun.before, one
             if before is not None and (before.queue != one.queue or (before.offset or 0) > one.offset):
                 yield Finding(
                     "reordered", (before, one), f"{one.message} was sent after {before.message}, with the key "
                     f"{one.key}, and stands at offset {one.offset} of {one.queue}; {before.message} stands at "
                     f"{before.offset} of {before.queue}.")
-            self._last = one
 
 
 def is_followed(one: Operation, orderly: frozenset[str]) -> tuple[str, ...] | None:
     """Whom the checks of this module follow with an operation, or none; orderly -- groups that consume in order."""
     if one.kind == COMMITTED or (one.kind in (DELIVERED, CONSUMED) and one.group in orderly):
         return one.process, one.group or "", one.queue or ""
-    if one.kind in (SEND, ACKNOWLEDGED, FAILED, UNKNOWN) and one.key is not None:
+    if one.kind in OF_SENDS and one.key is not None:
         return one.process, one.key
     return None
 

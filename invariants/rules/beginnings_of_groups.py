@@ -108,8 +108,8 @@ class Beginnings(Rule):
         if (event.group, event.mq) in self.moved_ms:
             self.moved_ms[event.group, event.mq] = ms
 
-    @on(events.MessagesSettled)
-    def settles(self, _: int, at: str, event: events.MessagesSettled) -> None:
+    @on(events.MessagesSettled, events.MessagesExpired)
+    def settles(self, _: int, at: str, event: events.MessagesSettled | events.MessagesExpired) -> None:
         read = self.read.get((event.group, event.mq))
         if read is not None and not self.facts.broadcasts(at, event.group):
             read.settle(event.offsets)

@@ -9,8 +9,10 @@ from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
     ConsumerShutDown,
     ConsumerStopping,
+    MessagesAnswered,
     MessagesFound,
     MessagesSettled,
+    PullAnswered,
     PullSuspended,
     QueueDropped,
     QueueTaken,
@@ -35,6 +37,8 @@ class pulls_follow_one_another(Rule):
     # Where the next pull is to begin.
     next_offset = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown), begins=(QueueTaken,),
                        value=lambda _, event: event.offset)
+    # How far the broker has looked that has answered the last pull.
+    looked_to = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
 
     @on(MessagesFound)
     def finds(self, _: int, at: str, event: MessagesFound) -> None:
@@ -42,13 +46,22 @@ class pulls_follow_one_another(Rule):
         if key in self.next_offset:
             self.next_offset[key] = event.offsets[-1] + 1
 
+    @on(PullAnswered)
+    def is_answered(self, _: int, at: str, event: PullAnswered) -> None:
+        """The broker has looked further than to the last message, where the consumer has not subscribed the rest."""
+        if event.next_begin_offset > self.next_offset.get((at, *event[:3]), event.next_begin_offset):
+            self.looked_to[at, *event[:3]] = event.next_begin_offset
+
     @on(PullSuspended)
     def pulls(self, ms: int, at: str, event: PullSuspended) -> Iterator[Told]:
         key = at, *event[:3]
         offset = self.next_offset.get(key, event.offset)
-        if offset == event.offset:
+        looked_to = self.looked_to.pop(key, offset)
+        if event.offset == offset:
             return
         self.next_offset[key] = event.offset
+        if event.offset == looked_to:
+            return
         if not (self.facts.is_orderly(at, event.group) and self._was_answered(ms, at, event)):
             sentence = f"{at} pulls {queue_text(event.mq)} from {event.offset}, and is at {offset}"
             yield self.told(sentence, *key)
@@ -72,9 +85,18 @@ class found_is_settled(Duty):
         Excuse("its consumer shuts down", by=ConsumerStopping),
         Excuse("it listens in order, and something has failed: its locks may be out of reach",
                when=lambda rule, told: rule.facts.is_orderly(told.about[0], told.about[2]) and not rule.views.calm()),
+        Excuse("a listener of the group has not succeeded there",
+               when=lambda rule, told: (told.about[0], told.about[2]) in rule.failed),
     )
 
+    failed = Kept("at group")
+
     late = "{at} has found {what} in group {group}, and has settled nothing for {waited_ms} ms"
+
+    @on(MessagesAnswered)
+    def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
+        if any(answer != "SUCCESS" for answer in event.answers):
+            self.failed.setdefault((at, event.group), ms)
 
     @on(MessagesSettled)
     def settles(self, _: int, at: str, event: MessagesSettled) -> None:

@@ -184,6 +184,20 @@ all_locked = after_healing(
     EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + REBALANCE_MS + BROKER_LEASE_MS + UNLOCK_DELAY_MS)
 """An orderly hand-over takes more: the lease of a dead owner's lock, and the next attempt."""
 
+RETRIES_MS = 10_000 + 30_000 + 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
+ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
+LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
+
+
+def all_settled(bounds: Bounds) -> int:
+    """Queues are owned and locked, pulls that hang have ended, and messages are tried to the end.
+
+    Each try may be one that never returns, and the retry topic is one more queue that somebody has to take first.
+    """
+    tries = RETRIES_MS + 3 * (2 * LISTENER_EXPIRY_MS + PULL_CALL_MS + bounds.listener_ms)
+    return all_locked(bounds) + tries + ILLEGAL_MS + 2 * REBALANCE_MS
+
+
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
 copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)

@@ -78,8 +78,8 @@ class OffsetFacts(Hears):
             progress.open.update(event.offsets)
             progress.end = event.offsets[-1] + 1
 
-    @on(events.MessagesSettled)
-    def settles(self, ms: int, at: str, event: events.MessagesSettled) -> None:
+    @on(events.MessagesSettled, events.MessagesExpired)
+    def settles(self, ms: int, at: str, event: events.MessagesSettled | events.MessagesExpired) -> None:
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.difference_update(event.offsets)

@@ -277,10 +277,12 @@ class Duty(Rule):
 class Promise(Rule):
     """What is true from a time after the healing on.
 
-    within_ms -- how long after the healing it may be wrong; see `invariants.rules.deadlines`.
+    within_ms -- how long after the healing it may be wrong; see `invariants.rules.deadlines`. named -- it applies only
+    to worlds whose workload names it.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
+    named: ClassVar[bool] = False
 
     def __init__(self, run: Run) -> None:
         """See Rule."""

@@ -10,10 +10,12 @@ from typing import Any
 
 from invariants.finding import Finding, put_down_to
 from invariants.refinement.follower import Record
+from invariants.rules import observed
 from invariants.rules.bounds import Bounds
 from invariants.rules.excuse import Excuse, Sight
 from invariants.rules.explaining import Reading, remember
 from invariants.rules.facts import Facts
+from invariants.rules.observed import Observation, Observed
 from invariants.rules.past import Past
 from invariants.rules.rule import RULES, Ascription, Duty, Hear, Promise, Rule, Told
 from invariants.views import Views
@@ -59,12 +61,12 @@ class Watched:
                    if (excuse.holds(self.rule, what) if sight is None else sight.holds(about, since_ms))]
         return tuple(dict.fromkeys(hazards)) if all(hazards) else None
 
-    def findings(self, told: Told, ms: int, event: Any) -> list[Finding]:
-        """What to report of it; nothing if it is excused."""
+    def findings(self, told: Told, ms: int, event: Any, what: str = "") -> list[Finding]:
+        """What to report of it; nothing if it is excused. what -- how its signature calls it, if not as usual."""
         causes = self.causes(told, told.about, ms if told.since_ms is None else told.since_ms)
         if causes is None or (self.rule.calm and not self.rule.views.calm()):
             return []
-        what = LATE if event is None else type(event).__name__
+        what = what or (LATE if event is None else type(event).__name__)
         sentence = f"{self.rule.claim()} But {told.sentence}."
         signature = (self.rule.name, what, *map(put_down_to, causes))
         about = tuple(zip(type(self.rule).about.split(), told.about, strict=False))
@@ -180,6 +182,17 @@ class Watch:
             self.kept_ms.pop(promise.name, None)
             if now_ms - healed_ms >= promise.limit_ms:
                 yield from findings
+
+    def observed(self, history: Sequence[Observation]) -> Iterator[Finding]:
+        """What is wrong with what the clients of the world have observed, when its run is over."""
+        watched = {one.rule.check: (one, one.rule) for one in self._watched if isinstance(one.rule, Observed)}
+        with self._views.standing_still():
+            for broken, position in observed.broken(history) if watched else ():
+                if broken.check in watched:
+                    who, rule = watched[broken.check]
+                    told, last = rule.shows(broken), broken.operations[-1]
+                    for found in who.findings(told, last.time_ms or 0, None, broken.check):
+                        yield replace(self.ascribed(found, found.time_ms), machine=last.process, position=position)
 
     def ascribed(self, found: Finding, now_ms: int) -> Finding:
         """What was found now, with all hazards that it is put down to."""

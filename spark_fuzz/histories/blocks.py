@@ -16,16 +16,7 @@ import pyarrow as pa
 from invariants.histories import sequences
 from invariants.histories.checks import Told
 from invariants.histories.context import Context
-from invariants.histories.operations import (
-    ACKNOWLEDGED,
-    COMMITTED,
-    CONSUMED,
-    DELIVERED,
-    FAILED,
-    OF_MESSAGES,
-    SEND,
-    UNKNOWN,
-)
+from invariants.histories.operations import COMMITTED, CONSUMED, DELIVERED, OF_MESSAGES, OF_SENDS
 from spark_fuzz.histories.facts import good
 from spark_fuzz.histories.files import CutError
 from spark_fuzz.histories.hashes import hashed, mixed
@@ -128,8 +119,7 @@ def _of_clients(rows: Any, orderly: frozenset[str], partitions: int) -> Iterator
 
 def _followed(rows: Any, orderly: frozenset[str]) -> tuple[Any, Any]:
     """`sequences.is_followed` for each row: whether with a member, whether with a key."""
-    kind = coded(rows, "kind", {COMMITTED: 1, DELIVERED: 2, CONSUMED: 2, **dict.fromkeys(
-        (SEND, ACKNOWLEDGED, FAILED, UNKNOWN), 3)})
+    kind = coded(rows, "kind", {COMMITTED: 1, DELIVERED: 2, CONSUMED: 2, **dict.fromkeys(OF_SENDS, 3)})
     consumes = coded(rows, "group", dict.fromkeys(orderly, 1))
     has_key = np.asarray(rows.column("key").is_valid())
     return (kind == 1) | ((kind == 2) & (consumes == 1)), (kind == 3) & has_key  # noqa: PLR2004 - the codes above

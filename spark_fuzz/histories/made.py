@@ -15,7 +15,7 @@ MESSAGES, QUEUES, PRODUCERS = 250, 8, 4
 STRIDE = 1 << 14
 """Numbers of operations that a block has for itself."""
 BLOCK_MS, DELAY_MS, MOST = 1_000_000, 10_000, 16
-TAGGED = "audit/broker-a/0"
+TAGGED, WALL = "audit/broker-a/0", "wall"
 ROOM = 16
 """Offsets that a block keeps for what is unusual."""
 
@@ -69,6 +69,11 @@ class Block:
         return self.number % QUEUES
 
     @property
+    def is_other(self) -> bool:
+        """Whether a fault shows itself in its other way here."""
+        return self.number // QUEUES % 2 == 1
+
+    @property
     def producer(self) -> str:
         """Who sends in it."""
         return f"producer-{self.number % PRODUCERS}"
@@ -107,7 +112,8 @@ class Block:
     def consumed(self, message: str, offset: int, **given: Any) -> None:
         """The message is delivered and consumed."""
         self.at_member("delivered", message, offset, **given)
-        self.at_member("consumed", message, offset, queue=given.get("queue", queue_name(self.queue)))
+        given = {name: value for name, value in given.items() if name in {"queue", "clock"}}
+        self.at_member("consumed", message, offset, **given)
 
 
 # What is unusual, and right -----------------------------------------------------------------------------------------
@@ -139,24 +145,34 @@ def retried(block: Block, *, waits_ms: int = DELAY_MS, fault: str = "") -> None:
                    after_ms=waits_ms)
 
 
-def given_up(block: Block, *, attempts: int = MOST, fault: str = "") -> None:
-    """A message is sent back as often as can be, and given up."""
+def given_up(block: Block, *, attempts: int = MOST, fault: str = "", late: str = "") -> None:
+    """A message is sent back as often as can be, and given up; late -- the fault that its last delivery shows."""
     message, offset = block.sent(), block.offset - 1
     place: dict[str, Any] = {"queue": queue_name(block.queue)}
     for attempt in range(attempts):
         block.at_member("delivered", message, offset, attempt=attempt, after_ms=DELAY_MS + 1, **place)
         block.at_member("sent_back", message, offset, attempt=attempt, delay_ms=DELAY_MS, **place)
         offset, place = (block.number * ROOM + block.made) * MOST + attempt, {"queue": retry_of(block.queue)}
-    block.at_member("delivered", message, offset, attempt=attempts, after_ms=DELAY_MS + 1, **place)
+    block.at_member("delivered", message, offset, attempt=attempts, after_ms=DELAY_MS + 1, fault=late, **place)
     block.at_member("given_up", message, offset, attempt=attempts, fault=fault, **place)
 
 
-def transactions(block: Block) -> None:
-    """One half message is committed and delivered, another is rolled back."""
-    message, offset = block.sent(half=True), block.take()
-    block.add("half_committed", block.producer, message=message, queue=queue_name(block.queue), offset=offset)
-    block.consumed(message, offset)
-    block.add("half_rolled_back", block.producer, message=block.sent(half=True))
+def transactions(block: Block, *, fault: str = "") -> None:
+    """One half message is committed and delivered, another is rolled back; all by one clock.
+
+    fault -- the first one is committed behind its delivery, or the other one too, behind its end.
+    """
+    message, offset, late = block.sent(half=True), block.take(), bool(fault) and not block.is_other
+    place: dict[str, Any] = {"queue": queue_name(block.queue), "offset": offset, "clock": WALL}
+    if not late:
+        block.add("half_committed", block.producer, message=message, **place)
+    block.consumed(message, offset, clock=WALL)
+    if late:
+        block.add("half_committed", block.producer, message=message, fault=fault, **place)
+    other = block.sent(half=True)
+    block.add("half_rolled_back", block.producer, message=other)
+    if fault and not late:
+        block.add("half_committed", block.producer, message=other, fault=fault)
 
 
 def keyed(block: Block) -> None:
@@ -187,10 +203,10 @@ def lost(block: Block) -> None:
 
 
 def phantom(block: Block) -> None:
-    """Delivered, never sent."""
+    """Delivered, and never sent; elsewhere its send has failed."""
     offset = block.take()
-    block.at_member("delivered", f"ghost-{block.number}", offset, fault="phantom")
-    block.at_member("consumed", f"ghost-{block.number}", offset)
+    message = block.sent("failed") if block.is_other else f"ghost-{block.number}"
+    block.consumed(message, offset, fault="phantom")
 
 
 def duplicated(block: Block) -> None:
@@ -226,14 +242,24 @@ def regressed(block: Block) -> None:
     block.add("committed", member_of(block.queue), offset=block.offset - 1, fault="regressed", **owned)
 
 
+def transaction_reordered(block: Block) -> None:
+    """Delivered before it is committed; elsewhere rolled back, and then committed."""
+    transactions(block, fault="transaction_reordered")
+
+
 def unresolved(block: Block) -> None:
     """A half message is acknowledged, and that is all."""
     block.sent(half=True, fault="unresolved")
 
 
 def early(block: Block) -> None:
-    """Sent back, and delivered before its delay."""
-    retried(block, waits_ms=DELAY_MS // 10, fault="early")
+    """Sent back, and delivered before its delay; elsewhere sent with a delay, by one clock."""
+    if not block.is_other:
+        retried(block, waits_ms=DELAY_MS // 10, fault="early")
+        return
+    message = block.sent("", delay_ms=DELAY_MS, clock=WALL)
+    block.add("acknowledged", block.producer, message=message)
+    block.consumed(message, block.take(), fault="early", clock=WALL)
 
 
 def misfiltered(block: Block) -> None:
@@ -249,10 +275,14 @@ def two_owners(block: Block) -> None:
 
 
 def dead_letter(block: Block) -> None:
-    """Given up after one attempt."""
-    given_up(block, attempts=1, fault="dead_letter")
+    """Given up after one attempt; elsewhere sent back once more than can be, and delivered."""
+    if block.is_other:
+        given_up(block, attempts=MOST + 1, late="dead_letter")
+    else:
+        given_up(block, attempts=1, fault="dead_letter")
 
 
 FAULTS: Mapping[str, Callable[[Block], None]] = {one.__name__: one for one in (
-    lost, phantom, duplicated, reordered, skipped, regressed, unresolved, early, misfiltered, two_owners, dead_letter)}
+    lost, phantom, duplicated, reordered, transaction_reordered, skipped, regressed, unresolved, early, misfiltered,
+    two_owners, dead_letter)}
 """How each fault is planted."""

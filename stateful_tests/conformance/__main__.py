@@ -68,8 +68,8 @@ def _collect(
 
     directory = RECORDINGS if vectors is None else vectors
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    paths, found = chosen(directory, files)
-    total = len(paths) + len(found)
+    wanted = chosen(directory, files)
+    total = len(wanted.recordings) + len(wanted.images) + len(wanted.scenarios)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("files", total=total)
         for one in conform(directory, files, out, lambda path, rows: progress.update(

@@ -7,8 +7,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace as with_changes
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from invariants import evidence
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
@@ -16,11 +17,15 @@ from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.replay import FileResult, Row, recordings, replay, stem
 from stateful_tests.conformance.store_answers import compare_image
 from stateful_tests.conformance.store_images import Image, images
+from stateful_tests.conformance.wire.hostile import compare_hostile
+from stateful_tests.conformance.wire.judging import compare_scenario
+from stateful_tests.conformance.wire.recorded import HOSTILE, Scenario, scenarios
 
 RECORDINGS = Path(__file__).parent / "recordings"
 PROPERTY = "conforms_to_recordings"
 JUDGE = "conform"
 IMAGE = "store image"  # the kind of such a subject
+SCENARIO = "recorded traffic"  # likewise
 
 
 def conform(
@@ -29,7 +34,7 @@ def conform(
 ) -> Iterator[Verdict]:
     """One verdict for each recording of a directory, in the order of their names, then for each store image below it.
 
-    files -- only these recordings, with or without suffix, or images (CASE/IMAGE, or all of a CASE).
+    files -- only these recordings, with or without suffix, images (CASE/IMAGE, or all of a CASE), or scenarios.
     out -- directory for evidence files, None writes none. progress -- called with the file and the rows compared so
     far.
     A recording that no adapter compares, or with rows that the adapter does not understand, is unknown.
@@ -37,38 +42,53 @@ def conform(
     """
     own = vectors.resolve() == RECORDINGS.resolve()
     bad: list[BadInputError] = []
-    for result in _results(*chosen(vectors, files), progress, bad):
+    for result in _results(chosen(vectors, files), progress, bad):
         yield _with_evidence(verdict(result, own=own), result, out)
     if bad:
         raise bad[0]
 
 
-def chosen(vectors: Path, files: Sequence[str] = ()) -> tuple[list[Path], list[Image]]:
-    """The recordings and the images of a directory that are meant by these names; raises BadInputError."""
+class Chosen(NamedTuple):
+    """What is compared of a directory."""
+
+    recordings: list[Path]
+    images: list[Image]
+    scenarios: list[Scenario]
+
+
+def chosen(vectors: Path, files: Sequence[str] = ()) -> Chosen:
+    """The recordings, images and scenarios of a directory that are meant by these names; raises BadInputError."""
     found = list(images(vectors)) if vectors.is_dir() else []
+    traffic = scenarios(vectors) if vectors.is_dir() else []
     wanted = [image for image in found if not files or set(files) & set(image.names)]
-    others = [name for name in files if not any(name in image.names for image in found)]
-    if (files or found) and not others and (files or not any(vectors.glob("*.jsonl*"))):
-        return [], wanted
-    return recordings(vectors, others), wanted
+    lived = [one for one in traffic if not files or set(files) & set(one.names)]
+    named = {name for image in found for name in image.names} | {name for one in traffic for name in one.names}
+    others = [name for name in files if name not in named]
+    plain = any(vectors.glob("*.jsonl*")) and not (vectors / "index.json").is_file()
+    if (files or found or traffic) and not others and (files or not plain):
+        return Chosen([], wanted, lived)
+    return Chosen(recordings(vectors, others), wanted, lived)
 
 
 def _results(
-    paths: Sequence[Path], wanted: Sequence[Image], progress: Callable[[Path, int], None], bad: list[BadInputError],
+    one: Chosen, progress: Callable[[Path, int], None], bad: list[BadInputError],
 ) -> Iterator[FileResult]:
     """What was found; an error waits in `bad` until all else is done."""
-    if paths:
+    if one.recordings:
         try:
-            yield from replay(paths[0].parent, ADAPTERS, [path.name for path in paths], progress)
+            yield from replay(one.recordings[0].parent, ADAPTERS, [path.name for path in one.recordings], progress)
         except BadInputError as error:
             bad.append(error)
-    for image in wanted:
+    calls: list[Callable[[], FileResult]] = [partial(compare_image, image) for image in one.images]
+    calls += [partial(compare_hostile if scenario.name == HOSTILE else compare_scenario, scenario)
+              for scenario in one.scenarios]
+    for call in calls:
         try:
-            result = compare_image(image)
+            result = call()
         except BadInputError as error:
             bad.append(error)
         else:
-            progress(image.path, result.rows)
+            progress(result.path, result.rows)
             yield result
 
 
@@ -79,10 +99,15 @@ def replayed_image(document: Mapping[str, Any]) -> str | None:
     """
     words = shlex.split(document["replay"])
     folder = Path(words[words.index("--vectors") + 1]) if "--vectors" in words[:-1] else RECORDINGS
-    image = next((one for one in images(folder) if one.name == document["subject"]["name"]), None)
-    if image is None:
-        raise LookupError(f"no image {document['subject']['name']} in {folder}")
-    found = compare_image(image)
+    name = document["subject"]["name"]
+    image = next((one for one in images(folder) if one.name == name), None)
+    scenario = next((one for one in scenarios(folder) if name in one.names), None)
+    if image is not None:
+        found = compare_image(image)
+    elif scenario is not None:
+        found = compare_hostile(scenario) if scenario.name == HOSTILE else compare_scenario(scenario)
+    else:
+        raise LookupError(f"no image and no scenario {name} in {folder}")
     line = document["arguments"]["line"]
     return next((one.sentence for one in found.first if one.line == line), None)
 
@@ -94,8 +119,10 @@ def verdict(result: FileResult, *, own: bool) -> Verdict:
         "rows": result.rows, "different": result.different, "not_understood": result.not_understood,
         "deviating": sum(result.deviating.values()), "seconds": round(result.seconds, 3),
     }
+    if result.aside:
+        cost["aside"] = sum(result.aside.values())
     directory = "" if own else f" --vectors {shlex.quote(str(result.folder))}"
-    kind = IMAGE if result.label else "recording"
+    kind = "recording" if not result.label else SCENARIO if result.label.startswith("wire/") else IMAGE
     subject = Subject(kind, result.name, {"java": result.header.get("java", "")})
     return Verdict(
         property=PROPERTY, judge=JUDGE, subject=subject,
@@ -106,7 +133,7 @@ def verdict(result: FileResult, *, own: bool) -> Verdict:
 
 def _outcome(result: FileResult, *, own: bool) -> tuple[Outcome, str]:
     if not result.compared:
-        return Outcome.UNKNOWN, "not compared: no adapter" if result.header else "not compared: not a recording"
+        return Outcome.UNKNOWN, f"not compared: {_why_not(result)}"
     if result.different:
         return Outcome.VIOLATED, f"line {result.first[0].line}: {result.first[0].sentence}"
     if result.not_understood:
@@ -116,7 +143,18 @@ def _outcome(result: FileResult, *, own: bool) -> tuple[Outcome, str]:
         return Outcome.UNKNOWN, "not compared: no rows"
     if own and result.stale:
         return Outcome.VIOLATED, f"a listed deviation no longer occurs: {result.stale[0]}"
-    return Outcome.HOLDS, "; ".join(f"{rows} rows deviate: {reason}" for reason, rows in result.deviating.items())
+    notes = [f"{rows} rows deviate: {reason}" for reason, rows in result.deviating.items()]
+    return Outcome.HOLDS, "; ".join([*notes, *_aside(result)])
+
+
+def _why_not(result: FileResult) -> str:
+    if result.aside:
+        return next(iter(result.aside))
+    return "no adapter" if result.header else "not a recording"
+
+
+def _aside(result: FileResult) -> list[str]:
+    return [f"{count} not compared: {reason}" for reason, count in result.aside.items()]
 
 
 def _with_evidence(row: Verdict, result: FileResult, out: Path | None) -> Verdict:

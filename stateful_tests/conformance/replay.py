@@ -51,7 +51,7 @@ class FileResult:
     compared -- whether an adapter exists for the file; without one no row is compared.
     rows -- rows compared; different -- rows that differ for no listed reason; not_understood -- rows that the adapter
     could not interpret. deviating -- rows by the reason that is listed for them; stale -- listed reasons that no row
-    of the file needed.
+    of the file needed. aside -- what was not compared, by the reason.
     first -- the first rows that differ or are not understood, at most SHOWN. label -- its name, if that is not the
     file's.
     """
@@ -64,6 +64,7 @@ class FileResult:
     not_understood: int = 0
     deviating: dict[str, int] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
+    aside: dict[str, int] = field(default_factory=dict)
     first: list[Difference] = field(default_factory=list)
     seconds: float = 0.0
     label: str = ""

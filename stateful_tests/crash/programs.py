@@ -41,8 +41,8 @@ class Workload(NamedTuple):
     """A program for a store.
 
     name -- of the workload; sentence -- what it is about. has_index -- whether there are index files. expected -- kind
-    of crash to the properties that it breaks in RocketMQ as shipped, each with the hazards. queue_file_bytes -- of each
-    file of a consume queue. operations -- lines:
+    of crash to the properties that it breaks in RocketMQ as shipped, each with the hazards. hidden -- the same, of what
+    another hazard hides there. queue_file_bytes -- of each file of a consume queue. operations -- lines:
 
     put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
     roll TOPIC          a message that does not fit into the last file of the log, and begins the next
@@ -67,6 +67,7 @@ class Workload(NamedTuple):
     has_index: bool = False
     expected: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
     queue_file_bytes: int = 400
+    hidden: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
 
     @property
     def config(self) -> MessageStoreConfig:

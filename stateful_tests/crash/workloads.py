@@ -89,12 +89,14 @@ WORKLOADS = {one.name: one for one in (
         "sync_clean", "Clean-up of two files of the log after three days; of one queue nothing is left.", _SYNC,
         ("put A", "flush", "roll B", "flush", "roll A", "flush", "dispatch", "clean", "put A", "flush", "dispatch"),
         expected={PROCESS: {**_STARTS, **_EXPIRED}, JOURNALLED: {**_STARTS, **_EXPIRED},
-                  MACHINE: {**_AS_IF_STOPPED, NAMES: ("V3", "V18", "V26"), **_BACK}}),
+                  MACHINE: {**_AS_IF_STOPPED, NAMES: ("V3", "V18", "V26"), **_BACK}},
+        hidden={MACHINE: {CONSECUTIVE: ("V22",)}}),
     Workload(
         "sync_clean_many", "Thirteen files of the log: clean-up takes ten in a pass, and never the last.", _SYNC,
         ("put A", "flush", "rolls A 12", "dispatch", "clean", "clean"),
         expected={PROCESS: _STARTS, JOURNALLED: _STARTS,
-                  MACHINE: {**_STARTS, **_BACK, NAMES: ("V22",), TIMES: ("V22",)}}),
+                  MACHINE: {**_STARTS, **_BACK, NAMES: ("V22",), TIMES: ("V22",)}},
+        hidden={MACHINE: {MISSED: ("V22",)}}),
     Workload(
         "sync_full", "A disk that fills: clean-up at once, and then no more writes.", _SYNC,
         ("put A", "flush", "roll A", "flush", "dispatch", "full 86", "put A", "flush", "full 91", "put B"),
@@ -113,14 +115,16 @@ WORKLOADS = {one.name: one for one in (
         "async_power", "A loss of power with all that was not flushed, the recovery from it, and more work.", _ASYNC,
         ("put A", "dispatch", "put B", "flush", "put A", "power", "start", "put A", "dispatch", "flush"),
         expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, NAMES: ("V3",), IDEMPOTENT: ("V3",), **_UNFLUSHED},
-                  MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED}}),
+                  MACHINE: {**_AS_IF_STOPPED, **_UNFLUSHED}},
+        hidden={JOURNALLED: {NAMES: ("V26",), IDEMPOTENT: ("V26",)}}),
     Workload(
         "async_full", "Clean-up at once of what is not flushed everywhere.", _ASYNC,
         ("put A", "dispatch", "flush", "roll B", "flush", "full 86", "put A", "flush", "dispatch"),
         expected={PROCESS: {**_STARTS, **_EXPIRED},
                   JOURNALLED: {**_PHANTOM, **_EXPIRED, CONSECUTIVE: ("V3", "V35"), **_UNFLUSHED},
                   MACHINE: {**_AS_IF_STOPPED, **_GAP, PREFIX: ("V30",), CONSECUTIVE: ("V3", "V26", "V30", "V35"),
-                            NAMES: ("V3", "V18", "V26"), **_UNFLUSHED}}),
+                            NAMES: ("V3", "V18", "V26"), **_UNFLUSHED}},
+        hidden={PROCESS: {CONSECUTIVE: ("V35",)}}),  # without V16 nothing is dispatched that is not flushed
     Workload(
         "async_roll", "Messages that are acknowledged before they are flushed, in two files of the log.", _ASYNC,
         ("put A", "dispatch", "put A", "flush", "roll A", "dispatch", "put B", "dispatch", "flush"),
@@ -135,7 +139,8 @@ WORKLOADS = {one.name: one for one in (
         "async_index_stop", "Messages with keys that are flushed by an orderly stop.", _ASYNC,
         ("put A k", "dispatch", "stop", "start"), has_index=True,
         expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, **_UNFORCED, **_UNFLUSHED},
-                  MACHINE: {**_STARTS, **_UNFORCED, **_UNFLUSHED}}),
+                  MACHINE: {**_STARTS, **_UNFORCED, **_UNFLUSHED}},
+        hidden={MACHINE: {KEYS: ("V26",), IDEMPOTENT: ("V26",)}}),
     Workload(
         "async_torn", "A record that two pages share, acknowledged before it is flushed.", _ASYNC,
         ("put A", "edge A", "put B", "dispatch", "flush", "put A", "dispatch", "queues"),

@@ -42,7 +42,8 @@ def _story(chance: random.Random, number: int, rows: list[dict[str, Any]]) -> li
             {"kind": chance.choice(("acknowledged", "acknowledged", "acknowledged", "unknown", "failed")), **producer,
              **place, "key": send["key"]}]
     if send["half"]:
-        told.append({"kind": chance.choice(("half_committed", "half_rolled_back")), **producer, **place})
+        told.append({"kind": chance.choice(("half_committed", "half_rolled_back")), **producer, **place,
+                     "key": send["key"]})
     attempts = chance.choice((0, 0, 0, 1, 2))
     for attempt in range(attempts):
         told += [{"kind": "delivered", **at, "attempt": attempt},

@@ -17,8 +17,8 @@ _CHANGES = ("assigned", "revoked", "restarted")
 
 def said(history: History, agree_ms: int | None = None) -> set[Said]:
     """Everything that the checks have to say of a history."""
-    return {one for check in _CHECKS for one in check(history)} | set(_early(history, agree_ms)) | set(
-        _two_owners(history, agree_ms))
+    return {one for check in _CHECKS for one in check(history)} | {
+        one for check in (_early, _two_owners, _transaction_reordered) for one in check(history, agree_ms)}
 
 
 def _found(check: str, one: Operation, group: str | None = None) -> Said:
@@ -129,27 +129,31 @@ def _reordered(history: History) -> Iterator[Said]:
                     and not _changed(history, other, one)):
                 yield _found("reordered", one, one.group)
     for one in history:
-        if one.kind == "acknowledged" and one.key is not None and one.queue is not None and one.offset is not None:
+        if one.kind in ("acknowledged", "half_committed") and one.key is not None:
             yield from _out_of_key(history, one)
 
 
 def _out_of_key(history: History, one: Operation) -> Iterator[Said]:
-    """A message of a key that stands before what was acknowledged last when its send began."""
+    """A message of a key that stands before the one of which the place was told last when its send began."""
     mine = sorted((other for other in history if _same(one, other, "process", "key")), key=lambda other: other.seq)
     if not (begin := _begin(mine, one)):
         return
-    earlier = [other for other in mine if other.kind == "acknowledged" and other.seq < begin.seq
-               and other.queue is not None and other.offset is not None and _begin(mine, other)]
+    earlier = [other for other in mine if other.seq < begin.seq and _begin(mine, other)]
     if earlier and (earlier[-1].queue != one.queue or (earlier[-1].offset or 0) > (one.offset or 0)):
         yield _found("reordered", one)
 
 
-def _begin(mine: History, outcome: Operation) -> Operation | None:
-    """The send that an acknowledgement ends, if nothing else has ended it."""
-    own = [one for one in mine if one.message == outcome.message and one.seq < outcome.seq
-           and (one.kind != "acknowledged" or (one.queue is not None and one.offset is not None))
-           and one.kind in ("send", "acknowledged", "failed", "unknown")]
-    return own[-1] if own and own[-1].kind == "send" else None
+def _begin(mine: History, told: Operation) -> Operation | None:
+    """The send of a message of which an operation tells where it stands, if nothing else has ended it."""
+    own = [one for one in mine if one.message == told.message and one.seq < told.seq and one.kind in (
+        "send", "acknowledged", "failed", "unknown", "half_committed", "half_rolled_back")]
+    begin = max((one for one in own if one.kind == "send"), key=lambda one: one.seq, default=None)
+    if begin is None or begin.delay_ms or told.queue is None or told.offset is None:
+        return None
+    if told.kind != ("half_committed" if begin.half else "acknowledged"):
+        return None
+    ends = [one for one in own if one.seq > begin.seq and not (begin.half and one.kind == "acknowledged")]
+    return None if ends else begin
 
 
 def _skipped(history: History) -> Iterator[Said]:
@@ -179,6 +183,33 @@ def _unresolved(history: History) -> Iterator[Said]:
         ended = _of(history, "half_committed half_rolled_back", message)
         if acknowledged and not ended and any(one.half for one in _of(history, "send", message)):
             yield _found("unresolved", acknowledged[0])
+
+
+def _transaction_reordered(history: History, agree_ms: int | None) -> Iterator[Said]:
+    for message in _messages(history):
+        if not any(one.half for one in _of(history, "send", message)):
+            continue
+        told = _of(history, "acknowledged half_committed half_rolled_back", message)
+        for other in told:
+            earlier = [one for one in told if one.process == other.process and one.seq < other.seq]
+            if earlier and earlier[-1].kind not in ("acknowledged", other.kind):
+                yield _found("transaction_reordered", other)
+        commits = _of(history, "half_committed", message)
+        for one in _of(history, "delivered", message) if commits else ():
+            first = [_precedes(one, commit, agree_ms) for commit in commits]
+            if first.count("yes") == len(first):
+                yield _found("transaction_reordered", commits[0], one.group)
+            elif "no" not in first:
+                yield _unjudged("transaction_reordered", one, one.group)
+
+
+def _precedes(one: Operation, other: Operation, agree_ms: int | None) -> str:
+    if one.process == other.process:
+        return "yes" if one.seq < other.seq else "no"
+    slack_ms = 0 if _share(one, other) else agree_ms
+    if one.time_ms is None or other.time_ms is None or slack_ms is None:
+        return "perhaps"
+    return "yes" if one.time_ms + slack_ms < other.time_ms else "no"
 
 
 def _misfiltered(history: History) -> Iterator[Said]:

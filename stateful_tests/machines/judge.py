@@ -13,6 +13,7 @@ from typing import Any
 from invariants import evidence
 from invariants.finding import Finding
 from invariants.rules.declared import BY_NAME
+from invariants.rules.observed import Observed
 from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.machines.machine import Found, TimeOverError, Trial, WorldMachine, replay_of
@@ -26,6 +27,8 @@ from stateful_tests.worlds.subjects import subject_named
 JUDGE = "machine"
 SHRINKS_S, SHORTENS_S = 15.0, 10.0
 """CPU time for making the program that breaks a property shorter: for Hypothesis, and then for leaving lines out."""
+_RULES = tuple(name for name, rule in BY_NAME.items() if not issubclass(rule, Observed))
+"""The rules that judge programs."""
 Tell = Callable[[str], object]
 Draw = Callable[[Verdict, Mapping[str, Any]], object]
 """Is given a row and its evidence, where no file keeps that."""
@@ -45,7 +48,7 @@ def judged(
     BadInputError for a name that is none.
     """
     machine, started, whole = machine_named(concept), time.process_time(), Whole.of(concept, subject)
-    left, rules = chosen(machine, names), [*(() if names else BY_NAME)]
+    left, rules = chosen(machine, names), [*(() if names else _RULES)]
     healed = {rule.name for rule in promised()}
     until_s = time.monotonic() + effort.seconds
     trial = Trial(subject, (), to_the_end=any(name in healed for name in left), on_deed=lambda one: tell(
@@ -114,10 +117,10 @@ def _cost(trial: Trial) -> dict[str, float]:
 
 def chosen(machine: type[WorldMachine], names: Sequence[str]) -> list[str]:
     """The properties of these names, or all of the machine; raises BadInputError for one that it does not judge."""
-    unknown = next((name for name in names if name not in machine.judged and name not in BY_NAME), None)
+    unknown = next((name for name in names if name not in machine.judged and name not in _RULES), None)
     if unknown is not None:
         raise BadInputError(f"{machine.concept} does not judge {unknown}; it judges {', '.join(machine.judged)}, "
-                            "and every property of kind rule")
+                            "and every property of kind rule, but for those of histories: nobody sends in its world")
     return [*(names or machine.judged)]
 
 

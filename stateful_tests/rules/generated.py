@@ -68,8 +68,8 @@ def broken(history: Written) -> Broken:
     kept: list[tuple[Told, int]] = []
     original = Watched.findings
 
-    def finding(self: Watched, told: Told, ms: int, event: Any) -> list[Finding]:
-        found = original(self, told, ms, event)
+    def finding(self: Watched, told: Told, ms: int, event: Any, what: str = "") -> list[Finding]:
+        found = original(self, told, ms, event, what)
         kept.extend((told, ms) for _ in found)
         return found
 

@@ -90,5 +90,5 @@ def test_every_predicate_that_excuses_is_true_once_and_false_once(monkeypatch: p
     monkeypatch.setattr(Excuse, "holds", holds)
     for history in HISTORIES:
         findings(history, history.broken)
-        findings(history, history.kept, history.kept_views)
+        findings(history, history.kept, history.kept_views, observed=history.kept_observed)
     assert {one for one, said in answers.items() if said != {True, False}} == set()

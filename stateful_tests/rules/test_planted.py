@@ -16,6 +16,10 @@ from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import DECLARED, subject_named
 
 PLANTED = (
+    ("acknowledged_is_delivered", "repaired+seeded-units-name-ends", "stored_sync", "calm", 0),
+    ("delivered_was_sent", "repaired+seeded-broker-gives-ids", "stored_sync", "calm", 0),
+    ("settled_is_over", "repaired+seeded-batch-comes-again", "stored_sync", "calm", 0),
+    ("committed_offset_never_goes_back", "repaired+seeded-some-commits-are-lower", "stored_sync", "calm", 0),
     ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
     ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
     ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),
@@ -45,6 +49,7 @@ PLANTED = (
     ("reset_takes_effect", "repaired+po-reset-vs-inflight", "resets", "threads", 1),
     ("reset_goes_to_its_time", "repaired+po-search-by-time", "resets", "calm", 1),
     ("commits_of_a_holding_go_forward", "repaired+seeded-offset-goes-back", "listeners", "threads", 3),
+    ("commits_of_a_holding_go_forward", "repaired+fc-commit-interleave", "listeners", "threads", 3),
     ("only_ordered_groups_lock", "repaired+ol-lock-everyone", "clustering", "calm", 0),
     ("taken_queue_counts_as_locked", "repaired-U8", "orderly", "calm", 0),
     ("held_queue_stays_locked", "repaired+ol-unlock-other-topics", "orderly", "calm", 0),

@@ -9,8 +9,10 @@ from itertools import cycle
 from typing import Any
 
 from invariants.finding import Finding
+from invariants.histories.operations import Operation
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
+from invariants.rules.observed import Observation
 from invariants.rules.rule import RULES
 from invariants.rules.watch import Watch
 
@@ -73,8 +75,9 @@ class Written:
 
     broken -- records that the rule tells of. kept -- records of which it says nothing. views -- what tables say all the
     while; kept_views -- the same of `kept`. causes -- the hazards that what is found in `broken` is put down to; None:
-    any. says -- what the sentences of these findings contain. Much time passes behind the last record, and a promise is
-    looked at then.
+    any. says -- what the sentences of these findings contain. observed -- what clients have observed at the end, of
+    which `kept_observed` is the same of `kept`; None: nothing else. Much time passes behind the last record, and a
+    promise is looked at then.
     """
 
     rule: str
@@ -85,15 +88,22 @@ class Written:
     bounds: Bounds = STORMY
     causes: tuple[str, ...] | None = None
     says: str = ""
+    observed: tuple[Operation, ...] = ()
+    kept_observed: tuple[Operation, ...] | None = None
 
 
 def findings(
     history: Written, records: Iterable[Record], views: Any = None, *, explains: bool = False,
+    observed: Iterable[Operation] | None = None,
 ) -> list[Finding]:
-    """What the rule of a history finds in records, and when much time has passed behind them; explains -- see Watch."""
+    """What the rule of a history finds in records, and when much time has passed behind them.
+
+    explains -- see Watch. observed -- instead of what clients have observed in the history.
+    """
     tables = views or history.views
     for turns in [one for one in tables.answers.values() if isinstance(one, Turns)]:
         turns.begin()
     watch = Watch(tables, history.bounds, [RULES[history.rule]], explains=explains)
     found = [one for record in records for one in watch.segment(record[1], [record])]
-    return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0)]
+    noted = [Observation(len(found), one) for one in (history.observed if observed is None else observed)]
+    return [*found, *watch.late(END_MS), *watch.promised(END_MS, 0), *watch.observed(noted)]

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from impl.decisions.index_slots import index_file_size
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import is_system_topic
 from impl.hosts.files.overlay import Overlay
@@ -133,6 +134,7 @@ class _Look:
         self._lengths("commitlog", self.sizes.commit_log_bytes)
         for folder in sorted(self.root.glob("consumequeue/*/*")):
             self._lengths(str(folder.relative_to(self.root)), self.sizes.consume_queue_bytes)
+        self._index_lengths()
         before = self._queue_ends()
         self._tell("recovery")
         store = DefaultMessageStore(self.disk, self.config, _now_ms)
@@ -142,6 +144,8 @@ class _Look:
             loaded = False
             self._problem("commitlog", None, f"the broker ends with {error.java_class}: {error.message}", STARTS, "V14")
         if not loaded:
+            if not any(one.property == STARTS for one in found.problems):
+                self._problem("commitlog", None, "the store does not load, and no file says why", STARTS, "")
             return found
         self._tell("dispatch")
         found.starts = self._start(store)
@@ -193,12 +197,24 @@ class _Look:
                     self._problem(file, None, f"the file of offset {expected} is missing before it", STARTS, "V22")
                 expected = int(path.name) + file_bytes
 
+    def _index_lengths(self) -> None:
+        """Look at the lengths of the index files; IndexService#load looks at none."""
+        whole = index_file_size(self.sizes.hash_slots, self.sizes.index_entries)
+        for path in sorted(one for one in self.root.glob("index/*") if one.name.isdigit() and one.is_file()):
+            if (length := path.stat().st_size) != whole:
+                becomes = "a start fills it up with zeros" if length < whole else "a start reads only so many"
+                self._problem(f"index/{path.name}", min(length, whole), f"{length} bytes, not {whole}: {becomes}",
+                              WHOLE, "")
+
     # Recovery ---------------------------------------------------------------------------------------------------------
 
     def _queue_ends(self) -> dict[tuple[str, int], int]:
         """Where each queue ends as its own files have it."""
         store = DefaultMessageStore(Overlay(self.root.parent), self.config, _now_ms)
-        if not store.load_consume_queue():
+        try:
+            if not store.load_consume_queue():
+                return {}
+        except JavaError:  # a file whose name is no offset: the store does not load
             return {}
         store.recover_consume_queue()
         return {(queue.topic, queue.queue_id): queue.get_max_offset_in_queue() for queue in store.queues()}

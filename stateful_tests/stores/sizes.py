@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from impl.decisions.index_slots import INDEX_HEADER_SIZE, INDEX_SIZE, abs_index_pos, abs_slot_pos, index_file_size
+from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.store.message_store_config import MessageStoreConfig
 from invariants.verdict import BadInputError
 
@@ -39,7 +40,8 @@ def sizes_of(root: Path, given: Mapping[str, int] = MappingProxyType({})) -> Siz
     """
     try:
         log = _usual(list((root / "commitlog").glob("[0-9]*")), DEFAULT.mapped_file_size_commit_log)
-        queues = _usual(list((root / "consumequeue").glob("*/[0-9]*/[0-9]*")), DEFAULT.mapped_file_size_consume_queue)
+        queues = _usual(list((root / "consumequeue").glob("*/[0-9]*/[0-9]*")), DEFAULT.mapped_file_size_consume_queue,
+                        CQ_STORE_UNIT_SIZE)
         slots, entries = DEFAULT.max_hash_slot_num, DEFAULT.max_index_num
         if not {"hash_slots", "index_entries"} <= set(given):
             slots, entries = _index(sorted(path for path in (root / "index").glob("*") if path.name.isdigit()))
@@ -48,9 +50,10 @@ def sizes_of(root: Path, given: Mapping[str, int] = MappingProxyType({})) -> Siz
     return replace(Sizes(log, queues, slots, entries), **given)
 
 
-def _usual(files: Sequence[Path], default: int) -> int:
-    lengths = Counter(length for path in files if (length := path.stat().st_size))
-    return lengths.most_common(1)[0][0] if lengths else default
+def _usual(files: Sequence[Path], default: int, unit: int = 1) -> int:
+    """The most frequent length that is a number of units; of several the greatest, for files are cut and never grow."""
+    lengths = Counter(length for path in files if (length := path.stat().st_size) and length % unit == 0)
+    return max(lengths, key=lambda length: (lengths[length], length)) if lengths else default
 
 
 def _index(files: Sequence[Path]) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from invariants.finding import Finding
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import BY_NAME
 from invariants.rules.facts import Facts
+from invariants.rules.observed import Observed
 from invariants.rules.watch import Run
 from invariants.runs import CAMPAIGN, further
 from invariants.verdict import Outcome, Verdict
@@ -30,6 +31,10 @@ from stateful_tests.worlds.world import World
 _FIRST = ("smallest_ordered", "resets", "promotion", "operators")
 """Workloads in which most rules hear something."""
 MET: Mapping[str, tuple[str, str, str, int]] = {
+    "acknowledged_is_delivered": ("stored_sync", "storm", "uniform", 4),
+    "delivered_was_sent": ("stored_sync", "calm", "uniform", 0),
+    "settled_is_over": ("stored_sync", "calm", "uniform", 0),
+    "committed_offset_never_goes_back": ("stored_sync", "calm", "uniform", 0),
     "listener_begins_under_a_fresh_lock": ("ordered_listeners", "storm", "uniform", 0),
     "listener_keeps_its_lock": ("ordered_listeners", "crashes", "focus", 55),
     "settled_is_committed": ("listeners", "clocks", "focus", 592),
@@ -93,11 +98,14 @@ def _runs(name: str, *, broken: bool) -> Iterator[Looked]:
     for *words, seed in known if broken else (*known, *others):
         plan = Plan(SHIPPED, *words)
         with lived(plan, STRATEGIES[plan.strategy](seed)) as (world, record):
-            yield Looked(plan, seed, record, *_judged(name, world, record))
+            yield Looked(plan, seed, record, *_judged(name, plan, world, record))
 
 
-def _judged(name: str, world: World, record: RunRecord) -> tuple[int, str]:
-    """How many events a rule has heard; of another property, how many segments were followed."""
+def _judged(name: str, plan: Plan, world: World, record: RunRecord) -> tuple[int, str]:
+    """How many events a rule has heard, or operations a check was shown; else how many segments were followed."""
+    if (rule := BY_NAME.get(name)) is not None and issubclass(rule, Observed):
+        is_observed = rule.check in WORKLOADS[plan.workload].observed
+        return len(world.notes.history()) if is_observed else 0, "operations"
     heard = heard_by(name, world) if name in BY_NAME else set[type]()
     if not heard:
         return record.segments, "segments"

@@ -1,15 +1,24 @@
-"""Users' listeners."""
+"""Users' listeners: some are slow, some throw, some ask for a message again, and some never return."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 
-from impl.client.message_listener import ConsumeContext, ConsumeStatus, success
+from impl.client.message_listener import (
+    ConsumeConcurrentlyContext,
+    ConsumeContext,
+    ConsumeStatus,
+    later,
+    success,
+)
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
+from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
-from invariants.histories.operations import CONSUMED, DELIVERED
+from invariants.histories.operations import CONSUMED, DELIVERED, GIVEN_UP, SENT_BACK
 from stateful_tests.worlds.notes import Notes
 
 WORK_MS = 100, 3_000, 25_000
@@ -17,29 +26,96 @@ WORK_MS = 100, 3_000, 25_000
 BATCH_MAX_SIZE = 2
 """How many messages a listener is given at once, at most."""
 
+SUCCESS, LATER, NULL, EXCEPTION, NEVER = "SUCCESS", "LATER", "NULL", "EXCEPTION", "NEVER"
+"""What a listener makes of a message; NEVER: it does not return."""
+POISON, ONE_IN = "POISON", 60
+"""A message that never succeeds; of so many messages one has each of the fates of its world."""
+FOR_EVER_MS = 10**9
+
+
+def fate_of(key: str, attempt: int, fates: Sequence[str]) -> str:
+    """What a listener makes of a message: the same in every process; fates -- that messages may have."""
+    drawn = zlib.crc32(key.encode()) % ONE_IN
+    fate = fates[drawn] if drawn < len(fates) else SUCCESS
+    if fate == POISON:
+        return LATER
+    return SUCCESS if attempt else fate
+
 
 class Listener:
-    """A MessageListener of a group, which notes what it is given and has consumed.
+    """A MessageListener of a group, which notes what it is given and what it makes of it.
 
     orderly -- one batch of a queue comes after the other; else every second one needs a third of the time, so that
-    later messages are settled earlier. work_ms -- how long it works on a batch that begins now.
+    later messages are settled earlier. work_ms -- how long it works on a batch that begins now. fates -- see `fate_of`.
+    most -- how often its group sends a message back. tells -- whether it reports what it is given, too.
     """
 
-    def __init__(self, node: Node, group: str, notes: Notes, *, orderly: bool) -> None:
+    def __init__(
+        self, node: Node, group: str, notes: Notes, *, orderly: bool, fates: Sequence[str] = (), most: int = 0,
+        tells: bool = False,
+    ) -> None:
         """Work for no time."""
         self.node, self.orderly, self.work_ms = node, orderly, 0
+        self.fates, self.most, self.tells = fates, most, tells
         self._group, self._notes = group, notes
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
-        """See MessageListener."""
+        """See MessageListener: the first message that fails decides, and what is before it is settled if it can be."""
         mq = context.message_queue
         self._note(DELIVERED, msgs, mq)
+        fates = [fate_of(_key(msg) or "", msg.reconsume_times, self.fates) for msg in msgs]
+        self._tell(msgs, mq, None)
+        if NEVER in fates:
+            self._tell(msgs, mq, [NEVER] * len(msgs))
+            await self.node.sleep(FOR_EVER_MS)
         quick = not self.orderly and msgs[0].queue_offset // BATCH_MAX_SIZE % 2
         await self.node.sleep(self.work_ms // 3 if quick else self.work_ms)
-        self._note(CONSUMED, msgs, mq)
-        return success(context)
+        return self._answered(msgs, context, fates)
+
+    def _answered(
+        self, msgs: Sequence[MessageExt], context: ConsumeContext, fates: list[str],
+    ) -> ConsumeStatus | None:
+        bad = next((index for index, fate in enumerate(fates) if fate != SUCCESS), len(msgs))
+        answer = fates[bad] if bad < len(msgs) else SUCCESS
+        split = bad if answer == LATER and isinstance(context, ConsumeConcurrentlyContext) else 0
+        settled = len(msgs) if answer == SUCCESS else split
+        answers = [SUCCESS] * settled + [answer] * (len(msgs) - settled)
+        self._tell(msgs, context.message_queue, answers)
+        self._note_all(msgs, context.message_queue, answers)
+        if answer == EXCEPTION:
+            raise JavaRuntimeError("the listener fails")
+        if answer == NULL:
+            return None
+        if isinstance(context, ConsumeConcurrentlyContext) and 0 < settled < len(msgs):
+            context.ack_index = settled - 1
+            return success(context)
+        return success(context) if answer == SUCCESS else later(context)
+
+    def _note_all(self, msgs: Sequence[MessageExt], mq: MessageQueue, answers: Sequence[str]) -> None:
+        """Consumed, or sent back, or given up; an ordered message that is to come again is still being worked on."""
+        for msg, answer in zip(msgs, answers, strict=True):
+            is_last = msg.reconsume_times >= self.most
+            if answer == SUCCESS:
+                self._note(CONSUMED, [msg], mq)
+            elif is_last or not self.orderly:
+                self._note(GIVEN_UP if is_last else SENT_BACK, [msg], mq)
 
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:
-            self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),
-                             group=self._group, mq=mq, offset=msg.queue_offset, attempt=msg.reconsume_times or None)
+            self._notes.note(kind, self.node.name, _key(msg), group=self._group, mq=mq, offset=msg.queue_offset,
+                             attempt=msg.reconsume_times or None)
+
+    def _tell(self, msgs: Sequence[MessageExt], mq: MessageQueue, answers: Sequence[str] | None) -> None:
+        """Report what is given (no answers), or what has become of it."""
+        if not self.tells:
+            return
+        offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(_key(msg) or "" for msg in msgs)
+        if answers is None:
+            attempts = tuple(msg.reconsume_times for msg in msgs)
+            self.node.trace(MessagesGiven(self._group, mq, offsets, keys, attempts, self.most, self.orderly))
+        else:
+            self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
+
+
+def _key(msg: MessageExt) -> str | None:
+    return msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)

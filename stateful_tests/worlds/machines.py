@@ -20,6 +20,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.names import MASTER_ID
+from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
@@ -46,8 +47,8 @@ class Machines(Course):
     the topics that brokers are added with. message_stores -- machine to what its broker has of its queues now, where it
     keeps no messages. strategy -- of all consumers, instead of the one that they were added with. store_config -- how
     the brokers keep messages that are added from now on, and whether pulls are sent to them; None: neither is so.
-    notes -- what its clients observe. producers -- machine to the application that sends there. transactions -- what
-    became of those, by the id of their messages.
+    notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed. producers
+    -- machine to the application that sends there. transactions -- what became of those, by the id of their messages.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -63,6 +64,7 @@ class Machines(Course):
         self.strategy: AllocateMessageQueueStrategy | None = None
         self.store_config: MessageStoreConfig | None = None
         self.notes = Notes(self.simulation.kernel)
+        self.fates: tuple[str, ...] = ()
         self.producers: dict[str, Producer] = {}
         self.transactions: dict[str, LocalTransactionState] = {}
         self._applications: dict[str, Boot] = {}
@@ -200,13 +202,16 @@ class Machines(Course):
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 if self.store_config is not None:
                     consumer.pull_api_wrapper = RequestingPullAPIWrapper(node, consumer.instance, consumer.group)
+                most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
                 consumer.message_listener = Listener(
-                    node, config.consumer_group, self.notes, orderly=config.orderly)
+                    node, config.consumer_group, self.notes, orderly=config.orderly, fates=self.fates, most=most,
+                    tells=self.store_config is not None)
                 self.consumers[machine].append(consumer)
                 for topic, selector in config_now.subscription.items():
                     self.notes.consumes(
                         machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
-                        orderly=config.orderly or None, broadcasting=config.message_model == BROADCASTING)
+                        orderly=config.orderly or None, max_attempts=most,
+                        broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetSent, OffsetsWritten, ProcessKilled, QueueDropped, QueueTaken
 from impl.hosts.simulation.kernel import Kernel
 from invariants.histories.operations import ASSIGNED, COMMITTED, RESTARTED, REVOKED, Operation
+from invariants.rules.observed import Observation
 
 CLOCK = "world"
 _KINDS = {QueueTaken: ASSIGNED, QueueDropped: REVOKED, OffsetSent: COMMITTED, OffsetsWritten: COMMITTED}
-
-
-class Noted(NamedTuple):
-    """An operation, and how many records the world had before it."""
-
-    position: int
-    operation: Operation
 
 
 class Notes:
@@ -32,7 +26,7 @@ class Notes:
     def __init__(self, kernel: Kernel) -> None:
         """Nothing is noted yet."""
         self._kernel = kernel
-        self._noted: list[Noted] = []
+        self._noted: list[Observation] = []
         self._consumers: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._alone: set[tuple[str, str]] = set()
 
@@ -44,7 +38,7 @@ class Notes:
         (reconsumeTimes) of what is delivered, delay_ms of what is sent back.
         """
         if message is not None:
-            self._noted.append(Noted(len(self._kernel.records), Operation(
+            self._noted.append(Observation(len(self._kernel.records), Operation(
                 kind, machine, 0, message, self._named(machine, group), named(mq), offset, self._kernel.now_ms, CLOCK,
                 **more)))
 
@@ -59,25 +53,20 @@ class Notes:
         if broadcasting:
             self._alone.add((machine, group))
 
-    @property
-    def sent(self) -> bool:
-        """Whether anybody has noted anything: where nobody sends, nothing is to be judged."""
-        return bool(self._noted)
-
-    def history(self) -> list[Noted]:
+    def history(self) -> list[Observation]:
         """All operations in the order in which they were; a process is what runs on a machine."""
         ordered = sorted(chain(self._noted, self._reported()), key=lambda one: one.position)
-        return [Noted(one.position, one.operation._replace(seq=seq)) for seq, one in enumerate(ordered)]
+        return [Observation(one.position, one.operation._replace(seq=seq)) for seq, one in enumerate(ordered)]
 
-    def _reported(self) -> Iterator[Noted]:
+    def _reported(self) -> Iterator[Observation]:
         for position, (ms, machine, event) in enumerate(self._kernel.records, 1):
             if isinstance(event, ProcessKilled):
-                yield Noted(position, Operation(RESTARTED, machine, 0, time_ms=ms, clock=CLOCK))
+                yield Observation(position, Operation(RESTARTED, machine, 0, time_ms=ms, clock=CLOCK))
             elif isinstance(event, (QueueTaken, QueueDropped, OffsetSent, OffsetsWritten)):
                 kind, group = _KINDS[type(event)], self._named(machine, event.group)
                 for mq, offset in _queues(event):
                     known = self._consumers.get((machine, event.group, mq.topic), {}) if kind == ASSIGNED else {}
-                    yield Noted(position, Operation(
+                    yield Observation(position, Operation(
                         kind, machine, 0, None, group, named(mq), offset, ms, CLOCK, **known))
 
     def _named(self, machine: str, group: str | None) -> str | None:

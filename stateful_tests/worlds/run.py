@@ -21,7 +21,7 @@ from invariants.refinement.follower import ROUND, Following
 from invariants.refinement.monitor import TooManyStatesError
 from invariants.rules.watch import Watch
 from invariants.verdict import known
-from stateful_tests.worlds.healing import healing, is_promise, watching
+from stateful_tests.worlds.healing import healing, is_seen_late, watching
 from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, played
 from stateful_tests.worlds.subjects import subject_named
@@ -126,7 +126,7 @@ class Judges:
             found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
                 sentence = in_words(found, machine, kernel.records)
-                self.seen[found.key] = replace(
+                self.seen[found.key] = replace(found, sentence=sentence) if found.position >= 0 else replace(
                     found, sentence=sentence, time_ms=time_ms, machine=machine, position=position)
                 if found.key == self.until:
                     raise SeenError
@@ -143,7 +143,7 @@ def lived(
     """
     workload, judges = WORKLOADS[plan.workload], Judges(until)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
-    judged = judged and not (until and is_promise(until))  # which is seen without the others
+    judged = judged and not (until and is_seen_late(until))  # which is seen without the others
     world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
@@ -171,7 +171,7 @@ def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] =
 
 def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> dict[str, int]:
     """Both phases; how long each promise took."""
-    watch = watching(world, workload.promises, promises_only=not judged)
+    watch = watching(world, workload.promises, promises_only=not judged, observed=workload.observed)
     judges.following = Following([watch, *(workload.followers(world) if judged else ())])  # causes are seen first
     workload.build(world)
     world.strike()
@@ -183,6 +183,8 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
             world.call(machine, consumer.resume)
     for found in healing(world, watch):
         judges.note(world.simulation.kernel, found)
+    if workload.observed:
+        judges.note(world.simulation.kernel, watch.observed(world.notes.history()))
     return watch.kept_ms
 
 

@@ -26,6 +26,7 @@ from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
 from stateful_tests.worlds.deeds import BROKERS, GROUP, HOUR_MS, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.listeners import EXCEPTION, LATER, NEVER, NULL, POISON
 from stateful_tests.worlds.producers import (
     ASYNC,
     IN_TRANSACTION,
@@ -57,6 +58,9 @@ STORE = MessageStoreConfig(
 )
 """A store with files so small that a run has several of each kind."""
 
+FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
+"""What becomes of so many messages, of as many as are drawn from."""
+
 _REFINEMENTS = {concept.name: import_module(f"invariants.refinement.{concept.name}") for concept in FOLLOWED}
 
 
@@ -67,7 +71,8 @@ class Workload:
     name, sentence -- for people. build -- adds the machines to an empty world. deeds -- what is chosen from, as often
     as it stands there. storm_ms -- how long anything may fail. promises -- names of what must come true afterwards.
     groups -- group and topic that are followed. concepts -- whose models follow; None: all. scopes -- names of the
-    enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`.
+    enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`. observed -- names of the checks of
+    histories that judge what its applications note.
     """
 
     name: str
@@ -79,6 +84,7 @@ class Workload:
     scopes: tuple[str, ...] = ()
     storm_ms: int = 120_000
     concepts: tuple[str, ...] | None = None
+    observed: tuple[str, ...] = ()
 
     def followers(self, world: World) -> list[Follower]:
         """The models that follow a world of this workload, concept by concept: its machines, and each of the groups."""
@@ -168,18 +174,21 @@ def routes(world: World) -> None:
 
 
 def stored(
-    flush_disk_type: FlushDiskType, broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, *, slaves: bool = False,
+    flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
+    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: bool = False,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
+    configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
     broker_role -- of the masters. slaves -- each has one, which copies its log.
     """
 
     def build(world: World) -> None:
         world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
+        world.fates = tuple(fates)
         servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
-            world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+            world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
         world.add_producer(PRODUCER, Sending(TOPIC))
 
     return build
@@ -226,6 +235,8 @@ BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
 TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
+RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""
 
@@ -234,6 +245,8 @@ _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", 
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
 _REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
+_PLAIN = ("lost", "phantom", "duplicated", "regressed")
+"""Checks of what everybody observes who sends and consumes messages."""
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
@@ -277,9 +290,18 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
              (*_COME_AND_GO, deeds.create_topic), _GROUPS, ()),
     Workload("stored", "Messages are sent, kept on disks that are flushed now and then, and pulled.",
-             stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+             stored(FlushDiskType.ASYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("stored_sync", "Messages are sent, and acknowledged when the disk has them.",
-             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS),
+             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=_PLAIN),
+    Workload("stored_retry", "Listeners fail now and then, with some messages always, and sometimes do not return.",
+             stored(FlushDiskType.SYNC_FLUSH, RETRIED, fates=(*FAILS, NEVER)), (*_COME_AND_GO, deeds.stop_broker),
+             (*_GROUPS, "every_message_is_settled")),
+    Workload("stored_orderly", "Listeners that work in order fail now and then, with some messages always.",
+             stored(FlushDiskType.SYNC_FLUSH, RETRIED_IN_ORDER, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
+             (*_ORDERED, "every_message_is_settled")),
+    Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
+             stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
+             (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),
     Workload("sending", "Messages are sent in all ways, by producers that choose their queues.",
              sending(Sending(TOPIC, (SYNC, ASYNC, ONEWAY, TOGETHER)), latency_aware(Sending(TOPIC, (SYNC, ASYNC)))),
              (deeds.stop_broker,), _GROUPS),
@@ -292,7 +314,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),
     Workload("replicated_sync", "Messages are sent, and acknowledged when a slave has them.",
-             stored(FlushDiskType.ASYNC_FLUSH, BrokerRole.SYNC_MASTER, slaves=True),
+             stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),

@@ -20,6 +20,7 @@ from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_T
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.transaction_check import wrong_prepare_message
+from impl.ports.remoting import NOT_SET
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.put_message_result import PutMessageResult
@@ -70,7 +71,7 @@ class EndTransactionProcessor:
         that names no producer group, and what the store raises for an offset that leads to no record.
         """
         if self._store.config.slave:
-            respond(Answer(ResponseCode.SLAVE_NOT_AVAILABLE))
+            respond(Answer(ResponseCode.SLAVE_NOT_AVAILABLE, NOT_SET))
             return
         if header.commit_or_rollback not in {TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE}:
             return
@@ -80,7 +81,7 @@ class EndTransactionProcessor:
             respond(Answer(ResponseCode.SYSTEM_ERROR, remark))
         elif header.commit_or_rollback == TRANSACTION_ROLLBACK_TYPE:
             self.transactional_message_service.delete_prepare_message(half)
-            respond(_SUCCESS)
+            respond(Answer(ResponseCode.SUCCESS, NOT_SET))
         else:
             self._commit(half, header, respond)
 

@@ -75,9 +75,9 @@ def _fields(text: str) -> Iterator[Field]:
             raise ValueError(message)
         name, java_type, mark, initial, attribute = match.groups()
         value = _ZERO.get(java_type) if initial is None else _INITIAL[initial]
-        yield Field(name, java_type, _ANNOTATIONS[mark], attribute or _python_spelling(name), value)
+        yield Field(name, java_type, _ANNOTATIONS[mark], attribute or python_spelling(name), value)
 
 
-def _python_spelling(name: str) -> str:
+def python_spelling(name: str) -> str:
     """`clientID` is client_id, `bodyCrc32` body_crc32."""
     return re.sub(r"(?<=[a-z0-9])([A-Z]+)", lambda match: "_" + match.group(1).lower(), name)

@@ -11,5 +11,9 @@ SENTENCES: dict[type, Said] = {
     told.MessagesFound: Said("{at} gets the messages {offsets} of {mq}", "pulls with messages"),
     told.ListenerStarted: Said("the listener of {at} begins with {mq}", "listener calls"),
     told.ListenerEnded: Said("the listener of {at} has ended with {mq}", "ends of listener calls"),
+    told.MessagesGiven: Said("the listener of {at} is given the messages {offsets} of {mq}", "messages given"),
+    told.MessagesAnswered: Said("the listener of {at} answers {answers} for {offsets} of {mq}", "answers of listeners"),
+    told.MessagesExpired: Said("{at} sends the messages {offsets} of {mq} back, which a listener has had for too long",
+                               "expired messages"),
     told.MessagesSettled: Said("{at} has consumed the messages {offsets} of {mq}", "batches consumed"),
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from impl.broker import consumer_manage_processor
-from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
@@ -15,6 +18,7 @@ from impl.decisions.pull_answer import PullStatus
 from impl.variants.variant import Variant, around, replace
 
 Submit = Callable[..., None]
+Commit = Callable[..., Awaitable[None]]
 
 
 @around(PullCallback, "_take")
@@ -36,6 +40,33 @@ def _submit_all_but_one(original: Submit) -> Submit:
         original(self, msgs[:-1], pq, mq, dispatch_to_consume=dispatch_to_consume)
 
     return submit_consume_request
+
+
+@around(ConsumeMessageConcurrentlyService, "submit_consume_request")
+def _submit_the_last_one_too(original: Submit) -> Submit:
+    def submit_consume_request(
+        self: ConsumeMessageConcurrentlyService, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *,
+        dispatch_to_consume: bool,
+    ) -> None:
+        """At each fourth offset what was found before is worked on once more."""
+        before = vars(self).setdefault("before", {})
+        if mq in before and not msgs[0].queue_offset % 4:
+            original(self, before[mq], pq, mq, dispatch_to_consume=dispatch_to_consume)
+        before[mq] = msgs
+        original(self, msgs, pq, mq, dispatch_to_consume=dispatch_to_consume)
+
+    return submit_consume_request
+
+
+@around(MQClientInstance, "update_consumer_offset_oneway")
+def _commit_less(original: Commit) -> Commit:
+    def update_consumer_offset_oneway(
+        self: MQClientInstance, addr: str, group: str, mq: MessageQueue, offset: int, timeout_ms: int,
+    ) -> Awaitable[None]:
+        """Each fourth offset is sent three too low."""
+        return original(self, addr, group, mq, offset if offset % 4 else max(0, offset - 3), timeout_ms)
+
+    return update_consumer_offset_oneway
 
 
 @around(ConsumeMessageConcurrentlyService, "submit_consume_request")
@@ -76,7 +107,42 @@ def _zero_for_none(stored_offset: int, min_offset: int, *, first_in_disk: bool) 
     return max(0, stored_offset)
 
 
+@around(ConsumeMessageOrderlyService, "process_consume_result")
+def _neither_again_nor_settled(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def process_consume_result(
+        self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
+        pq: ProcessQueue, msgs: Sequence[MessageExt],
+    ) -> bool:
+        """The next batch that succeeds settles this one, too."""
+        if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT:
+            return True
+        return await original(self, status, context, pq, msgs)
+
+    return process_consume_result
+
+
+@around(ConsumeMessageConcurrentlyService, "_send_back")
+def _all_that_is_cached(original: Callable[..., Awaitable[Messages]]) -> Callable[..., Awaitable[Messages]]:
+    async def _send_back(
+        self: ConsumeMessageConcurrentlyService, failed: Messages, context: ConsumeConcurrentlyContext,
+        pq: ProcessQueue,
+    ) -> Messages:
+        """One batch that fails takes the others of its queue with it."""
+        await original(self, pq.msg_tree_map.values() if failed else [], context, pq)
+        return []
+
+    return _send_back
+
+
 BUGS = (
+    Variant(
+        "ol-go-retrylater-skips", "bug", "An ordered batch that is to come again is settled with the next one.",
+        "client-go, source of 2025-12", replacements=(_neither_again_nor_settled,),
+    ),
+    Variant(
+        "rt-wrong-batch-sent-back", "bug", "With one batch that fails all others of its queue are sent back.",
+        "client-go #504, commit 80b3acc", replacements=(_all_that_is_cached,), over=("expired_is_over",),
+    ),
     Variant(
         "seeded-found-is-pulled-again", "bug", "A pull begins where the one before it began, although that found some.",
         "seeded: an assignment in the wrong branch", replacements=(_stay_where_it_was,),
@@ -84,6 +150,14 @@ BUGS = (
     Variant(
         "seeded-last-message-is-kept", "bug", "The last message of each pull is given to no listener.",
         "seeded: off by one", replacements=(_submit_all_but_one,),
+    ),
+    Variant(
+        "seeded-batch-comes-again", "bug", "What a pull has found is sometimes worked on again after the next one.",
+        "seeded: a list that is not cleared", replacements=(_submit_the_last_one_too,),
+    ),
+    Variant(
+        "seeded-some-commits-are-lower", "bug", "Each fourth offset is committed three too low.",
+        "seeded: off by some", replacements=(_commit_less,),
     ),
     Variant(
         "seeded-second-pull-waits", "bug", "What a second pull of a queue has found is given to no listener.",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_properties import NAME_VALUE_SEPARATOR
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
-from impl.store.put_message_result import AppendMessageResult, GroupCommitRequest
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.put_message_result import AppendMessageResult, GroupCommitRequest, PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
 from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
@@ -61,6 +64,17 @@ def _take_everything(self: DefaultMessageStore) -> PutMessageStatus:
     return PutMessageStatus.SERVICE_NOT_AVAILABLE if self.stopped else PutMessageStatus.PUT_OK
 
 
+@around(DefaultMessageStore, "async_put_message")
+def _give_ids(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMessageFuture]:
+    def async_put_message(self: DefaultMessageStore, message: MessageExtBrokerInner) -> PutMessageFuture:
+        """A broker gives each message an id of its own, and producers know another one."""
+        name = f"{PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX}{NAME_VALUE_SEPARATOR}"
+        message.properties_string = (message.properties_string or "").replace(name, f"{name}broker-")
+        return original(self, message)
+
+    return async_put_message
+
+
 _IDEA = "an idea: faults of other stores"
 
 BUGS = (
@@ -72,6 +86,8 @@ BUGS = (
             replacements=(_name_the_end,)),
     Variant("seeded-queue-is-left-out", "bug", "The records of one queue are not dispatched.", _IDEA,
             replacements=(_dispatch_only_the_first_queues,)),
+    Variant("seeded-broker-gives-ids", "bug", "Consumers find messages under other ids than producers have sent.",
+            _IDEA, replacements=(_give_ids,)),
     Variant("seeded-full-disk-is-ignored", "bug", "A broker appends whatever its disk says.", _IDEA,
             replacements=(_take_everything,)),
 )

@@ -72,8 +72,9 @@ def _leave_the_suspended_out(
     original: Callable[[MQClientInstance], HeartbeatData],
 ) -> Callable[[MQClientInstance], HeartbeatData]:
     def prepare_heartbeat_data(self: MQClientInstance) -> HeartbeatData:
-        data, at_work = original(self), {one.group for one in self.consumer_table.values() if not one.pause}
-        consumers = [one for one in data.consumer_data_set if one.group_name in at_work]
+        data, pushed = original(self), map(self.push_consumer, self.consumer_table.key_set())
+        at_rest = {one.group for one in pushed if one is not None and one.pause}
+        consumers = [one for one in data.consumer_data_set if one.group_name not in at_rest]
         return HeartbeatData(data.client_id, data.producer_data_set, consumers)
 
     return prepare_heartbeat_data

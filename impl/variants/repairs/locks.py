@@ -156,7 +156,7 @@ async def _hand_over(self: ConsumeMessageOrderlyService) -> None:
 
 
 def _is_stopped(rebalance: RebalanceImpl) -> bool:
-    consumer = cast("RebalancePushImpl", rebalance).instance.consumer_table.get(rebalance.consumer_group)
+    consumer = cast("RebalancePushImpl", rebalance).instance.push_consumer(rebalance.consumer_group)
     return consumer is None or consumer.consume_message_service.stopped
 
 

@@ -26,7 +26,7 @@ from stateful_tests.conformance.adapters import (
     queue_choice,
     store,
 )
-from stateful_tests.conformance.judge import IMAGE, RECORDINGS, conform
+from stateful_tests.conformance.judge import IMAGE, RECORDINGS, SCENARIO, conform
 from stateful_tests.conformance.replay import recordings, replay_file, stem
 
 FAMILIES = (allocation, constants, consumer, message_bytes, names, queue_choice, store)
@@ -71,8 +71,10 @@ def test_the_front_page_says_how_much_is_compared(verdicts: dict[str, Verdict]) 
     text = " ".join((Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split())
     answers = int(sum(row.cost["rows"] for row in verdicts.values()))
     images = sum(row.subject.kind == IMAGE for row in verdicts.values())
+    traffic = sum(row.subject.kind == SCENARIO for row in verdicts.values())
+    calls = len(verdicts) - images - traffic
     assert f"all {answers:,} answers" in text
-    assert f"in {len(verdicts) - images} files of calls and {images} store images" in text
+    assert f"in {calls} files of calls, {traffic} scenarios of traffic and {images} store images" in text
 
 
 def refuse_nothing(cid: Any, mq_all: Any, cid_all: Any) -> Any:

@@ -21,6 +21,7 @@ from invariants.front_desk.words import GLOSSARY, stem, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
 from invariants.hazards.pages import INDEX, pages
 from invariants.histories.checks import CHECKS, PROMISES, Check
+from invariants.rules.observed import OBSERVED
 from stateful_tests.cover.pictures.stored import DOCS, stored
 
 
@@ -220,8 +221,9 @@ def test_what_has_no_name_is_answered_by_names_like_it_and_by_search() -> None:
     assert "`rocketproof search D88` finds hazards by what you see" in result.stderr
 
 
-def test_no_promise_of_histories_has_the_name_of_another_property() -> None:
-    assert not set(PROMISES) & {*names(), *CLAIMS}
+def test_a_promise_of_histories_has_the_name_of_no_other_property_than_the_rule_that_judges_worlds_by_it() -> None:
+    assert set(PROMISES) & {*names(), *CLAIMS} == {rule.name for rule in OBSERVED.values()}
+    assert all(rule.__name__ == CHECKS[check].property for check, rule in OBSERVED.items())
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)

@@ -44,6 +44,13 @@ def test_what_is_planted_is_found_and_nothing_else(tmp_path: Path, suffix: str, 
     assert exit_status(rows(path)[0].values()) is ExitStatus.DIFFERENT
 
 
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_faults_are_found_in_each_of_their_ways(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "history.parquet"
+    _, planted = written(path, 16_000, tuple(FAULTS), seed)
+    assert Counter((one.check, *one.operations[-1].place) for one in findings(path)) == Counter(planted)
+
+
 def test_a_history_without_a_fault_is_silent_whatever_is_unusual_in_it(tmp_path: Path) -> None:
     path = tmp_path / "history.parquet"
     written(path, 65_000, (), 5)

@@ -12,8 +12,8 @@ def test_the_checker_says_what_the_reference_says() -> None:
     assert 0 < sum(found for *_, found in compared) < len(compared)
 
 
-@pytest.mark.parametrize("check", ["_lost", "_phantom", "_duplicated", "_skipped", "_unresolved", "_early",
-                                   "_misfiltered", "_dead_letters"])
+@pytest.mark.parametrize("check", ["_lost", "_phantom", "_duplicated", "_skipped", "_unresolved", "_transactions",
+                                   "_early", "_misfiltered", "_dead_letters"])
 def test_a_check_that_is_mute_differs_from_the_reference(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, check, lambda *_: iter(()))
     assert any(differs for _, differs, _ in differences(range(300)))

@@ -8,11 +8,19 @@ import pytest
 
 from invariants.histories.checks import CHECKS
 from invariants.histories.operations import ACKNOWLEDGED, COMMITTED, CONSUMED, REVOKED
-from invariants.verdict import BadInputError
+from invariants.histories.verdicts import Tally
+from invariants.rules.observed import ELSEWHERE, OBSERVED
+from invariants.runs import CAMPAIGN
+from invariants.verdict import BadInputError, Outcome
 from spark_fuzz.histories.files import read
 from spark_fuzz.histories.judge import judged as judged_file
+from spark_fuzz.runs import judged
 from stateful_tests.histories.worlds import findings, observed, write
-from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.evidence import documents, replay_run, verdict_of
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.shrinking import Simplest
+from stateful_tests.worlds.workloads import WORKLOADS
 
 
 def test_what_clients_of_a_repaired_world_observe_keeps_the_promises(tmp_path: Path) -> None:
@@ -27,8 +35,47 @@ def test_what_clients_of_a_repaired_world_observe_keeps_the_promises(tmp_path: P
     assert {ACKNOWLEDGED, CONSUMED, COMMITTED, REVOKED} <= kinds
 
 
-def test_a_broker_that_acknowledges_before_it_forces_loses_messages_with_its_power() -> None:
-    assert {one.check for _, one in findings(Plan("shipped", "stored"), [4])} == {"lost"}
+def test_a_broker_that_acknowledges_before_it_forces_loses_messages_with_its_power_and_may() -> None:
+    plan = Plan("repaired", "stored", "crashes")
+    seed, lost = next(one for one in findings(plan, range(20)) if one[1].check == "lost")
+    assert lost.operations[0].kind == ACKNOWLEDGED
+    seen = run(plan, STRATEGIES[plan.strategy](seed)).seen
+    assert CHECKS["lost"].property not in {one.property for one in seen}
+
+
+PLANTED = Plan("repaired+seeded-broker-gives-ids", "stored_sync", "calm")
+PHANTOM = ("delivered_was_sent", "delivered_was_sent", "phantom")
+
+
+def test_what_is_found_in_a_history_of_a_run_is_replayed_and_made_simple() -> None:
+    record = run(PLANTED, STRATEGIES[PLANTED.strategy](0), judged=False)
+    found = next(one for one in record.seen if one.key == PHANTOM)
+    row = verdict_of(PLANTED, CAMPAIGN, found.property, Outcome.VIOLATED, key=found.key, choices=record.choices)
+    document, = documents(PLANTED, record.choices, [(row, found.key)])
+    assert document is not None
+    again = replay_run(document)
+    assert (again.outcome, again.property) == (Outcome.VIOLATED, "delivered_was_sent")
+    assert "digest as stored" in again.note
+    assert len(Simplest(PLANTED, record.choices, found.key, max_runs=2).choices) <= len(record.choices)
+
+
+def test_every_check_judges_a_workload_or_is_said_not_to() -> None:
+    judging = {check for workload in WORKLOADS.values() for check in workload.observed}
+    assert judging == OBSERVED.keys()
+    assert {*OBSERVED, *ELSEWHERE} == CHECKS.keys()
+    assert not judging & ELSEWHERE.keys()
+
+
+@pytest.mark.parametrize("workload", [name for name, one in WORKLOADS.items() if one.observed])
+def test_a_workload_has_what_its_checks_judge(workload: str) -> None:
+    history, tally = observed(Plan("repaired", workload, "calm"), 0), Tally()
+    tally.count(history)
+    assert [name for name in WORKLOADS[workload].observed if not tally.present.intersection(CHECKS[name].about)] == []
+
+
+def test_where_nobody_notes_anything_no_check_judges() -> None:
+    assert not {rule.name for rule in OBSERVED.values()} & {*judged("clustering")}
+    assert {rule.name for rule in OBSERVED.values()} <= {*judged("stored"), *judged("stored_sync")}
 
 
 def test_a_world_in_which_nobody_sends_has_no_history() -> None:

@@ -9,7 +9,7 @@ import resource
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from impl.common.record_layout import BLANK_MAGIC_CODE
-from impl.hosts.files.directory import Directory
 from impl.store.message_store_config import MessageStoreConfig
 from invariants.__main__ import app
 from invariants.verdict import BadInputError
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import images
 from stateful_tests.cover.store.brokers import SMALL, Broker
+from stateful_tests.cover.store.directories import on_files, put_four_files, put_ten
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS
 from stateful_tests.crash.promises import CONSECUTIVE, MISSED, NAMES, SURVIVES
 from stateful_tests.stores.inspection import Inspection, inspect
@@ -78,28 +78,6 @@ def test_images_of_the_real_broker(name: str, expected: list[str], tmp_path: Pat
     if found.index:
         assert (found.sizes.hash_slots, found.sizes.index_entries) == (conf.max_hash_slot_num, conf.max_index_num)
     assert "only read, nothing in it was changed" in next(told(found))
-
-
-def on_files(root: Path, prepare: Callable[[Broker], None]) -> Path:
-    """A directory that a broker with small files has left."""
-    broker = Broker()
-    broker.store.shutdown()
-    broker.disk = Directory(root)  # type: ignore[assignment]  # as a store sees both
-    broker.restart()
-    prepare(broker)
-    broker.kill()
-    return root / "store"
-
-
-def put_ten(broker: Broker) -> None:
-    for number in range(10):
-        broker.put(b"%d" % number, properties={"KEYS": f"k{number}", "TAGS": "tag"})
-        broker.dispatch()
-
-
-def put_four_files(broker: Broker) -> None:
-    for _ in range(7):
-        broker.put(bytes(800))
 
 
 def test_units_that_do_not_fit_their_records(tmp_path: Path) -> None:

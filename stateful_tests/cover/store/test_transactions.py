@@ -29,6 +29,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRANS_OP_HALF_TOPIC,
 )
 from impl.decisions.running_flags import make_logics_queue_error
+from impl.ports.remoting import NOT_SET
 from impl.ports.threads import Uninterrupted, run_now
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_store_config import BrokerRole, FlushDiskType
@@ -39,6 +40,7 @@ from stateful_tests.cover.store.transactions import TransactionBroker
 
 COMMIT, ROLLBACK = TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
 SUCCESS = Answer(ResponseCode.SUCCESS)
+ROLLED_BACK = Answer(ResponseCode.SUCCESS, NOT_SET)
 HOUR_MS = 3_600_000
 
 # The end --------------------------------------------------------------------------------------------------------------
@@ -67,7 +69,7 @@ def test_a_commit_delivers_the_message_and_notes_that() -> None:
 
 def test_a_rollback_notes_the_end_and_delivers_nothing() -> None:
     broker = TransactionBroker()
-    assert broker.end(broker.prepare(), ROLLBACK) == SUCCESS
+    assert broker.end(broker.prepare(), ROLLBACK) == ROLLED_BACK
     assert (broker.bodies(queue_id=2), broker.ops()) == ([], [b"0"])
 
 
@@ -101,7 +103,7 @@ def test_a_slave_ends_nothing() -> None:
     broker = TransactionBroker()
     half = broker.prepare()
     object.__setattr__(broker.store.config, "broker_role", BrokerRole.SLAVE)
-    assert broker.end(half, COMMIT) == Answer(ResponseCode.SLAVE_NOT_AVAILABLE)
+    assert broker.end(half, COMMIT) == Answer(ResponseCode.SLAVE_NOT_AVAILABLE, NOT_SET)
 
 
 def test_a_commit_that_is_not_stored_notes_no_end() -> None:
@@ -129,8 +131,8 @@ def test_ending_twice_delivers_twice() -> None:
     """A rollback does not keep a commit from delivering, and each commit delivers."""
     broker = TransactionBroker()
     half = broker.prepare()
-    for how in (ROLLBACK, COMMIT, COMMIT):
-        assert broker.end(half, how) == SUCCESS
+    for how, answer in ((ROLLBACK, ROLLED_BACK), (COMMIT, SUCCESS), (COMMIT, SUCCESS)):
+        assert broker.end(half, how) == answer
     assert broker.bodies(queue_id=2) == [b"body", b"body"]
 
 

@@ -290,6 +290,10 @@ ol-unlock-missing-on-leave ol-go-retrylater-skips
 po-error-read-as-absent po-fetch-failure-commits-zero po-commit-map-race po-reset-vs-inflight po-commit-flag-to-slave
 po-search-by-time po-broadcast-illegal-loop po-deleted-group-keeps-offset po-cpp-ordered-early-commit
 po-shadowed-result
+fc-size-not-reduced fc-visible-before-cached fc-expired-then-failed fc-permit-leak-on-panic fc-commit-interleave
+rt-delay-skip-on-failure rt-delay-progress-constant rt-delay-replayed rt-slave-clamps-with-own-queue
+rt-limit-default-minus-one rt-wrong-batch-sent-back
+tx-immunity-boundary tx-check-exception-stalls tx-queue-full-loses-check tx-clock-skew
 xl-subversion-units xl-allocation-functions-differ xl-shared-client-closed
 """
 KNOWN = KNOWN_ENTRIES.split()

@@ -10,10 +10,12 @@ from impl.events import (
     BrokerStarted,
     ConsumerStarted,
     ConsumerStopping,
+    MessagesAnswered,
     MessagesFound,
     MessagesSettled,
     OffsetAnswered,
     ProcessKilled,
+    PullAnswered,
     PullSuspended,
     QueueDropped,
     QueueTaken,
@@ -32,6 +34,8 @@ DROPPED, STOPPING = (4, C, QueueDropped(ID, G, MQ)), (4, C, ConsumerStopping(ID,
 WORKS = Bounds(listener_ms=7_000)
 LIMIT_MS, BEGUN_MS = deadlines.settled(WORKS), deadlines.begun(WORKS)
 FAILS = Tables(calm=False)
+LOOKED_TO = (3, C, PullAnswered(ID, G, MQ, 0, 110))
+ANSWERED = MessagesAnswered(G, MQ, (100,), ("k",), ("LATER",))
 
 Told = tuple[int, str, Any]
 
@@ -83,6 +87,17 @@ HISTORIES = (
             (BROKER, IN_ORDER, taken(), answered(7), pulled(7), pulled(7), found(7), pulled(8))),
     Written("pulls_follow_one_another", (BROKER, IN_ORDER, taken(), answered(7), pulled(7, BEGUN_MS + 3)),
             (BROKER, IN_ORDER, taken(), answered(7), pulled(7, BEGUN_MS + 2)), bounds=WORKS),
+    Written("pulls_follow_one_another", (taken(), pulled(100), LOOKED_TO, found(100, 101), pulled(103)),
+            (taken(), pulled(100), LOOKED_TO, found(100, 101), pulled(110), found(110), pulled(111))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), LOOKED_TO, pulled(110), pulled(120)),
+            (taken(), pulled(100), LOOKED_TO, pulled(110), pulled(110))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), LOOKED_TO, DROPPED, taken(ms=5), pulled(110, 6)),
+            (taken(), pulled(100), (3, C, PullAnswered(ID, G, MQ, 19, 90)), pulled(100))),
+    Written("found_is_settled", (STARTED, taken(), found(100, 101), (3, C, ANSWERED._replace(answers=("SUCCESS",)))),
+            (STARTED, taken(), found(100, 101), (3, C, ANSWERED))),
+    Written("found_is_settled", (STARTED, taken(), (3, "c2", ANSWERED), found(100, 101)),
+            (STARTED, taken(), (3, C, ANSWERED), found(100, 101))),
+    Written("found_is_settled", (STARTED, taken(), (3, C, ANSWERED._replace(group="H")), found(100, 101))),
     Written("found_is_settled", (STARTED, taken(), found(100, 101)), READ),
     Written("found_is_settled", (STARTED, taken(), found(100, 101), settled(101)), (*READ, found(102), settled(102))),
     Written("found_is_settled", (STARTED, taken(), taken(MQ2), found(100), found(100, mq=MQ2), settled(100)),

@@ -1,0 +1,100 @@
+"""Planted bugs of caches, delayed and half messages (groups FC, RT and TX of known bugs)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impl.broker.transaction import transactional_message_service as check
+from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.process_queue import ProcessQueue
+from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
+from impl.decisions.java_text import parse_integer
+from impl.decisions.message_queue import MessageQueue
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
+from impl.variants.variant import Variant, around, replace
+
+_EXECUTOR_QUEUE, _BUSY_MS = 2, 1_000
+
+
+@replace(ConsumeMessageConcurrentlyService, "_update_offset")
+async def _store_what_was_least(
+    self: ConsumeMessageConcurrentlyService, mq: MessageQueue, pq: ProcessQueue, offset: int,
+) -> None:
+    """Whoever stores last has the last word, also with what was least before another removal."""
+    await self.node.interleave("processConsumeResult: between removeMessage and updateOffset")
+    if not pq.dropped:
+        self._put(mq, offset, increase_only=False)
+
+
+@around(DeliverDelayedMessageTimerTask, "_deliver")
+def _go_on_behind_what_failed(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _deliver(self: DeliverDelayedMessageTimerTask, message: MessageExtBrokerInner, start: int) -> bool:
+        """The next look begins behind the message that was not taken."""
+        delivered = original(self, message, start)
+        if not delivered:
+            self.offset += 1
+        return delivered
+
+    return _deliver
+
+
+@around(ScheduleMessageService, "load")
+def _write_before_reading(original: Callable[..., bool]) -> Callable[..., bool]:
+    def load(self: ScheduleMessageService) -> bool:
+        """The timer that writes the table runs before the table is read."""
+        self.persist()
+        return original(self)
+
+    return load
+
+
+@around(check._QueueCheck, "_check_prepare_queue_offset")  # noqa: SLF001  # the body of the check's loop
+def _look_at_the_clock_again(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _check_prepare_queue_offset(self: check._QueueCheck, half: MessageExt) -> bool:
+        """What has grown out of its immunity since the first look counts as handled."""
+        seconds = parse_integer(half.get_property(PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS) or "0", 64)
+        age_ms = self._bridge.now_ms() - half.born_timestamp
+        return age_ms >= seconds * 1_000 or original(self, half)
+
+    return _check_prepare_queue_offset
+
+
+@around(DefaultTransactionalMessageCheckListener, "resolve_half_msg")
+def _ask_two_at_a_time(original: Callable[..., None]) -> Callable[..., None]:
+    def resolve_half_msg(self: DefaultTransactionalMessageCheckListener, half: MessageExt) -> None:
+        """The executor takes two questions a second; what it rejects is forgotten."""
+        now_ms = self._bridge.now_ms()
+        queued = self.__dict__.setdefault("queued", [])
+        queued[:] = [ms for ms in queued if now_ms - ms < _BUSY_MS]
+        if len(queued) < _EXECUTOR_QUEUE:
+            queued.append(now_ms)
+            original(self, half)
+
+    return resolve_half_msg
+
+
+BUGS = (
+    Variant(
+        "fc-commit-interleave", "bug", "Of two workers of a queue the slower one stores its smaller offset last.",
+        "rocketmq-rust commit 09f8234fb", replacements=(_store_what_was_least,), over=("dropped_is_looked_at_last",),
+    ),
+    Variant(
+        "rt-delay-skip-on-failure", "bug", "A delayed message whose put fails is passed over.",
+        "apache/rocketmq #9248, #9249", replacements=(_go_on_behind_what_failed,),
+    ),
+    Variant(
+        "rt-delay-replayed", "bug", "A start writes an empty table over the offsets of the delay levels.",
+        "apache/rocketmq #6881, #6882, commit 0f1ff25512", replacements=(_write_before_reading,),
+    ),
+    Variant(
+        "tx-immunity-boundary", "bug", "A half message that becomes old enough between two looks at the clock is gone.",
+        "apache/rocketmq #544, #548, commit 5d3560dc5c", replacements=(_look_at_the_clock_again,),
+    ),
+    Variant(
+        "tx-queue-full-loses-check", "bug", "Questions to producers that an executor rejects are forgotten.",
+        "apache/rocketmq commit 6fb66c1f4c", replacements=(_ask_two_at_a_time,),
+    ),
+)

@@ -1,0 +1,220 @@
+"""Rules of what listeners are given: no more often than their group allows, in order, and everything to everybody.
+
+They are told from outside: by what applications say that they were given and made of it, and by what brokers store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.facts import queue_text
+from invariants.rules.rule import Kept, Promise, Rule, Told, on
+
+SUCCESS, SUB_ALL = "SUCCESS", "*"
+BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
+
+
+class attempts_are_bounded(Rule):
+    """No listener is given a message after more attempts than its group allows, or a retry without their number.
+
+    What cannot be sent back is tried again where it is, and counts on there.
+    """
+
+    shipped = "violated: X20 the count is lost when the inner producer sends a second time"
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ"
+    about = "at group key"
+    excuses = (
+        Excuse("it is tried again where it is, and something has failed: it may not have been sent back",
+               when=lambda rule, _: rule.in_place and not rule.views.calm()),
+        cause("X20", "the number of attempts is lost", when=lambda rule, told: (told.about[2],) in rule.anew),
+    )
+
+    # Messages that came from a retry topic without a number; how often each was tried, in its queue, when it was given.
+    anew = Kept("key", survives="all")
+    tried = Kept("at group mq offset")
+    in_place = False
+
+    @on(MessagesGiven)
+    def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
+        for key, offset, attempt in zip(event.keys, event.offsets, event.attempts, strict=True):
+            place = at, event.group, event.mq, offset
+            self.in_place = 0 <= self.tried.get(place, -1) < attempt
+            self.tried[place] = attempt
+            if event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and not attempt:
+                self.anew[key,] = ms
+                yield self.told(f"{at} is given {key} of the retry topic, as if it had never been tried", at,
+                                event.group, key)
+            elif attempt > event.most:
+                yield self.told(f"{at} is given {key} after it was sent back {attempt} times, and {event.group} gives "
+                                f"up after {event.most}", at, event.group, key)
+
+
+class failure_is_retried_once(Rule):
+    """A message that a listener was given is put off no more often than listeners have failed with it."""
+
+    shipped = "violated: X5 a send-back is repeated that was stored, X7 an expired message fails as well"
+    cite = "DefaultMQPushConsumerImpl#sendMessageBack, ProcessQueue#cleanExpiredMsg"
+    about = "key"
+
+    # How often listeners have failed with a message that was given to one; how often it was put off since.
+    failures = Kept("key", survives="all")
+    put_off = Kept("key", survives="all")
+
+    @on(MessagesGiven)
+    def gives(self, _: int, at: str, event: MessagesGiven) -> None:
+        del at
+        for key in event.keys:
+            self.failures.setdefault((key,), 0)
+
+    @on(MessagesAnswered)
+    def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
+        del at
+        for key, answer in zip(event.keys, event.answers, strict=True):
+            if answer != SUCCESS:
+                self.failures[key,] = self.failures.get((key,), 0) + 1
+
+    @on(MessageAppended)
+    def is_put_off(self, _: int, at: str, event: MessageAppended) -> Iterator[Told]:
+        if event.topic == RMQ_SYS_SCHEDULE_TOPIC and event.key is not None and (event.key,) in self.failures:
+            times = self.put_off[event.key,] = self.put_off.get((event.key,), 0) + 1
+            if times > self.failures[event.key,]:
+                yield self.told(f"{at} has put {event.key} off {times} times, and listeners have failed with it "
+                                f"{self.failures[event.key,]} times", event.key)
+
+
+class ordered_messages_stay_in_order(Rule):
+    """Of an ordered queue no listener of a group is given a message before all that it was given before are settled.
+
+    What was given again from an earlier one on, by another owner or by the same, begins there anew. One with which its
+    last attempt has failed is settled: it is a dead letter.
+    """
+
+    shipped = ("violated: D7 a batch outlives the lease, D8 the broker has lost its locks, D9 an unlock comes late, "
+               "D10 a shutdown does not wait")
+    cite = "ConsumeMessageOrderlyService.ConsumeRequest#run, RebalanceLockManager#tryLockBatch"
+    about = "at group mq"
+
+    # The offsets that listeners of a group work on, at which machine, and whether it is their last attempt.
+    open = Kept("group mq", survives="all")
+
+    @on(MessagesGiven)
+    def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
+        if not event.orderly:
+            return
+        open_at = self.open.setdefault((event.group, event.mq), {})
+        for offset in [offset for offset in open_at if offset >= event.offsets[0]]:
+            del open_at[offset]
+        if open_at:
+            least = min(open_at)
+            yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)}, and {open_at[least][0]} has "
+                            f"not settled {least}", at, event.group, event.mq)
+        for offset, attempt in zip(event.offsets, event.attempts, strict=True):
+            open_at[offset] = at, attempt >= event.most
+
+    @on(MessagesAnswered)
+    def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
+        open_at = self.open.get((event.group, event.mq), {})
+        for offset, answer in zip(event.offsets, event.answers, strict=True):
+            worker, is_last = open_at.get(offset, ("", False))
+            if worker == at and (answer == SUCCESS or is_last):
+                del open_at[offset]
+
+
+class Delivered(Promise):
+    """What promises share that look at what is stored, and at what listeners have said of it.
+
+    Only what was stored before the world healed is looked for: the rest may be on its way.
+    stored_ms -- the keys of that. settled, given -- group, machine and key of what a listener has succeeded with, and
+    was given. dead -- group and key of dead letters.
+    """
+
+    stored_ms = Kept("key", survives="all")
+    settled = Kept("group at key", survives="all")
+    given = Kept("group at key", survives="all")
+    dead = Kept("group key", survives="all")
+    healed_ms = Kept("world", survives="all")
+
+    @on(events.WorldHealed)
+    def heals(self, ms: int, at: str, event: events.WorldHealed) -> None:
+        del at, event
+        self.healed_ms["world",] = ms
+
+    @on(MessagesGiven)
+    def is_given(self, ms: int, at: str, event: MessagesGiven) -> None:
+        for key in event.keys:
+            self.given.setdefault((event.group, at, key), ms)
+
+    @on(MessagesAnswered)
+    def is_settled(self, ms: int, at: str, event: MessagesAnswered) -> None:
+        for key, answer in zip(event.keys, event.answers, strict=True):
+            if answer == SUCCESS:
+                self.settled.setdefault((event.group, at, key), ms)
+
+    @on(MessageAppended)
+    def is_stored(self, ms: int, at: str, event: MessageAppended) -> None:
+        del at
+        if event.key is not None and event.topic.startswith(DLQ_GROUP_TOPIC_PREFIX):
+            self.dead.setdefault((event.topic.removeprefix(DLQ_GROUP_TOPIC_PREFIX), event.key), ms)
+        elif event.key is not None and not self.healed_ms:
+            self.stored_ms.setdefault((event.key,), ms)
+
+    def stored(self, topic: str) -> Iterator[tuple[MessageQueue, int, str]]:
+        """Queue, offset and key of each message of a topic that a living broker has, as far as it is looked for."""
+        for broker in self.views.brokers():
+            for record in self.views.log_records(broker.machine):
+                if record.topic == topic and (record.key,) in self.stored_ms:
+                    mq = MessageQueue(topic, broker.broker_name, record.queue_id)
+                    yield mq, record.queue_offset, str(record.key)
+
+    def readers(self, message_model: str) -> dict[tuple[str, str], list[str]]:
+        """Group and topic to the machines that read all of it, where all members of the group do so."""
+        readers: dict[tuple[str, str], list[str]] = {}
+        others = set()
+        for one in self.views.in_service():
+            for topic, subscription in self.views.subscribed(one.machine, one.group).items():
+                readers.setdefault((one.group, topic), []).append(one.machine)
+                if subscription.sub_string != SUB_ALL or one.message_model != message_model:
+                    others.add((one.group, topic))
+        return {place: machines for place, machines in sorted(readers.items())
+                if place not in others and not place[1].startswith(RETRY_GROUP_TOPIC_PREFIX)}
+
+
+class every_message_is_settled(Delivered):
+    """A message that is stored has been consumed by each group that reads its topic, or is one of its dead letters."""
+
+    cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
+    about = "group mq"
+    within_ms = deadlines.all_settled
+    named = True
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        settled = {(group, key) for group, _, key in self.settled} | {*self.dead}
+        for group, topic in self.readers(CLUSTERING):
+            for mq, offset, key in self.stored(topic):
+                if (group, key) not in settled:
+                    yield self.told(f"{group} has not consumed {key} at {offset} of {queue_text(mq)}", group, mq)
+
+
+class broadcast_reaches_everyone(Delivered):
+    """Every message that is stored has been given to each living member of a broadcasting group."""
+
+    shipped = "violated: U16 an illegal offset stays in the file"
+    cite = "LocalFileOffsetStore, DefaultMQPushConsumerImpl#pullMessage"
+    about = "at group mq"
+    within_ms = deadlines.all_settled
+    named = True
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        for (group, topic), machines in self.readers(BROADCASTING).items():
+            for mq, offset, key in self.stored(topic):
+                for at in machines:
+                    if (group, at, key) not in self.given:
+                        yield self.told(f"{at} has not been given {key} at {offset} of {queue_text(mq)}", at, group, mq)

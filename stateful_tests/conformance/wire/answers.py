@@ -1,0 +1,149 @@
+"""How an answer of ours is compared with the recorded one, and which parts are set aside, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.fastjson.deserializers import from_json
+from impl.common.fastjson.types import JavaType
+from impl.common.message import MessageExt
+from impl.common.message_decoder import decodes
+from impl.decisions.java_text import utf8_text
+from impl.ports.remoting import Command
+from impl.remoting.remoting_command import RemotingCommand
+from stateful_tests.conformance.adapters.comparison import difference
+from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, answer_object, shown, shown_ext
+
+NOT_OURS = "where a record lies in the log, and so every id made of it, depends on what was sent before the recording"
+CLOCK = "a time of the recording machine"
+ADDRESS = "the port of a client, or its host, is that of the recording machine"
+ASIDE: Mapping[tuple[int | None, str], str] = {
+    (12, "indexLastUpdateTimestamp"): CLOCK,
+    (12, "indexLastUpdatePhyoffset"): NOT_OURS,
+    (32, "timestamp"): CLOCK,
+    (39, "commitLogOffset"): NOT_OURS,
+    (39, "tranStateTableOffset"): NOT_OURS,
+    (39, "offsetMsgId"): NOT_OURS,
+    (326, "bornHost"): ADDRESS,
+    (326, "storeTimestamp"): CLOCK,
+    (326, "property PUSH_REPLY_TIME"): CLOCK,
+    (None, "record.commitLogOffset"): NOT_OURS,
+    (None, "record.preparedTransactionOffset"): NOT_OURS,
+    (None, "record.storeTimestamp"): CLOCK,
+    (None, "record.bornHost"): ADDRESS,
+    (None, "record.msgId"): NOT_OURS,
+    (None, "property ORIGIN_MESSAGE_ID"): NOT_OURS,
+    (None, "stack"): "the first frame of a Java stack, and the text of a NullPointerException, depend on the JVM",
+    (33, "remark"): "the number in a wrong record, and the words about it, depend on the log and on the JVM",
+    (None, "drawn queue"): "a broker draws the queue of a send that names none; ours is given the one that was drawn",
+    (None, "body timestamp"): CLOCK,
+    (None, "body counter"): "how often the topics had changed before the recording",
+}
+"""What is not compared: by request code (None: any) and field, the reason."""
+_IDS = {"msgId"}  # of sends: as many ids, each of other places
+_VERSIONED = {"dataVersion", "timestamp", "counter"}
+_ADDRESS = re.compile(r"/?127\.0\.0\.1:\d+|/?conn\d+:\d+")
+_STACK = re.compile(r"^((?:[a-z][\w]*\.)+[A-Z]\w*(?:: .*?)?)(?:, [a-z][\w./]*\.[\w$]+\.[\w$<>]+\(.*\))?$", re.DOTALL)
+
+
+def compare_answer(request: RemotingCommand, recorded: RemotingCommand, ours: Command | None) -> str | None:
+    """None if they agree, else one line that says what differs."""
+    if ours is None:
+        return f"expected an answer with code {recorded.code}, got none"
+    wanted, got = shown_recorded(request.code, recorded), shown_ours(request.code, ours)
+    for key in ("code", "remark", "ext", "body"):
+        found = difference(wanted[key], got[key], f"{key} of the answer to {request.code}")
+        if found is not None:
+            return found
+    return None
+
+
+def shown_recorded(code: int, recorded: RemotingCommand) -> dict[str, Any]:
+    """A recorded answer as it is compared."""
+    ext = {} if recorded.ext_fields is None else {str(key): value for key, value in recorded.ext_fields.entries()}
+    return {"code": recorded.code, "remark": _remark(code, recorded.remark), "ext": kept_ext(code, ext),
+            "body": _recorded_body(code, recorded)}
+
+
+def shown_ours(code: int, ours: Command) -> dict[str, Any]:
+    """An answer of ours as it is compared."""
+    content = CONTENTS.get(code)
+    header, body = ours.header, ours.body
+    if code == 101 and body is not None:  # noqa: PLR2004  GET_KV_CONFIG: the value is a field of the header in Java
+        ext, body = {"value": str(body)}, None
+    else:
+        ext = {} if content is None else shown_ext(content.answer_header, header)
+    return {"code": int(ours.code), "remark": _remark(code, ours.remark), "ext": kept_ext(code, ext),
+            "body": _our_body(code, body)}
+
+
+def _remark(code: int, remark: str | None) -> str | None:
+    if remark is None:
+        return None
+    if (code, "remark") in ASIDE:
+        return remark.partition(":")[0].partition(",")[0]
+    match = _STACK.match(remark)
+    text = remark if match is None else match.group(1)
+    if text.startswith("java.lang.NullPointerException"):
+        text = "java.lang.NullPointerException"
+    if "Failed to decode RegisterBrokerBody" in text:
+        text = text.partition(",")[0]
+    return _ADDRESS.sub("ADDRESS", text)
+
+
+def kept_ext(code: int, ext: Mapping[str, Any]) -> dict[str, Any]:
+    """The ext fields that are compared."""
+    kept = {key: value for key, value in ext.items() if (code, key) not in ASIDE}
+    if code == 326 and kept.get("properties"):  # noqa: PLR2004  PUSH_REPLY_MESSAGE_TO_CLIENT
+        kept["properties"] = re.sub(r"PUSH_REPLY_TIME\x01\d+", "PUSH_REPLY_TIME", str(kept["properties"]))
+    for key in sorted(_IDS & set(kept)):
+        if kept[key]:
+            kept[key] = f"{kept[key].count(',') + 1} ids"
+    return kept
+
+
+def _recorded_body(code: int, recorded: RemotingCommand) -> Any:
+    if recorded.body is None:
+        return None
+    content = CONTENTS.get(code)
+    kind = None if content is None else content.answer_body
+    if kind == RECORDS:
+        return shown_records(recorded.body)
+    if kind is None:
+        return recorded.body.hex()
+    return _settled(shown(from_json(utf8_text(recorded.body), kind, 0), JavaType(kind)))
+
+
+def _our_body(code: int, body: Any) -> Any:
+    content = CONTENTS.get(code)
+    kind = None if content is None else content.answer_body
+    if body is None or kind is None:
+        return body
+    if kind == RECORDS:
+        return shown_records(body)
+    return _settled(shown(answer_object(kind, body), JavaType(kind)))
+
+
+def _settled(body: Any) -> Any:
+    """Without versions, which count what was before the recording."""
+    if isinstance(body, dict):
+        return {key: _settled(value) for key, value in body.items() if key not in _VERSIONED}
+    return body
+
+
+def shown_records(data: bytes) -> list[dict[str, Any]]:
+    """Stored messages, field by field."""
+    return [_record(message) for message in decodes(ByteBuffer(data))]
+
+
+def _record(message: MessageExt) -> dict[str, Any]:
+    properties = {key: value for key, value in (message.properties or {}).items() if key != "ORIGIN_MESSAGE_ID"}
+    return {
+        "topic": message.topic, "queueId": message.queue_id, "queueOffset": message.queue_offset,
+        "flag": message.flag, "sysFlag": message.sys_flag, "bornTimestamp": message.born_timestamp,
+        "reconsumeTimes": message.reconsume_times, "bodyCRC": message.body_crc,
+        "body": None if message.body is None else message.body.hex(), "properties": sorted(properties.items()),
+    }

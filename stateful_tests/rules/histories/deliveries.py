@@ -1,0 +1,115 @@
+"""Written histories of what listeners are given, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.deliveries  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, WorldHealed
+from invariants.views import StoredRecord, Subscription
+from stateful_tests.rules.histories.promises import MASTER, MEMBER
+from stateful_tests.rules.written import Tables, Written
+
+B, C, C2, G = "broker-a", "c1", "c2", "G"
+MQ = MessageQueue("orders", B, 0)
+ELSEWHERE, AGAIN = MQ._replace(queue_id=1), MessageQueue("%RETRY%G", B, 0)
+SUCCESS, LATER = "SUCCESS", "LATER"
+FAILS = Tables(calm=False)
+
+Told = tuple[int, str, Any]
+
+
+def given(  # what an application may say
+    ms: int, *offsets: int, attempt: int = 0, mq: MessageQueue = MQ, at: str = C, orderly: bool = False, group: str = G,
+) -> Told:
+    """A listener is given messages; a group gives up after two attempts more."""
+    keys = tuple(f"k{offset}" for offset in offsets)
+    return ms, at, MessagesGiven(group, mq, offsets, keys, (attempt,) * len(offsets), 2, orderly)
+
+
+def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = MQ, at: str = C) -> Told:
+    """A listener answers."""
+    keys = tuple(f"k{offset}" for offset in offsets)
+    return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
+
+
+def appended(ms: int, offset: int, topic: str = "orders") -> Told:
+    """A broker stores a message, or a copy of it."""
+    return ms, B, MessageAppended(B, topic, 0, offset, 100 * offset, 100, f"k{offset}")
+
+
+def put_off(ms: int, offset: int) -> Told:
+    """A broker puts a message off."""
+    return appended(ms, offset, RMQ_SYS_SCHEDULE_TOPIC)
+
+
+def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orders") -> Tables:
+    """A broker has messages, and somebody reads its topic."""
+    records = tuple(StoredRecord(100 * offset, topic, 0, offset, 100, f"k{offset}") for offset in offsets)
+    return Tables(brokers=[MASTER], log_records=records, in_service=[member],
+                  subscribed={topic: Subscription(text, 1, None)})
+
+
+HEALED = (9, "", WorldHealed())
+BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
+
+HISTORIES = (
+    Written("attempts_are_bounded", broken=(given(1, 5, attempt=3),), kept=(given(1, 5, attempt=2),),
+            says="sent back 3 times"),
+    Written("attempts_are_bounded", broken=(given(1, 5, attempt=3, mq=AGAIN),), views=FAILS,
+            kept=(given(1, 5, attempt=2), given(2, 5, attempt=3)), kept_views=FAILS),
+    Written("attempts_are_bounded", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3))),
+    Written("attempts_are_bounded", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3, at=C2)), views=FAILS),
+    Written("attempts_are_bounded",
+            broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
+            views=FAILS),
+    Written("attempts_are_bounded", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
+            causes=("X20",), says="as if it had never been tried"),
+
+    Written("failure_is_retried_once", broken=(answered(1, 5, answer=LATER), put_off(2, 5), put_off(3, 5)),
+            kept=(answered(1, 5, answer=LATER), put_off(2, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
+            says="off 2 times"),
+    Written("failure_is_retried_once", broken=(given(1, 5), put_off(2, 5)), kept=(put_off(1, 5), given(2, 5))),
+    Written("failure_is_retried_once",
+            broken=(answered(1, 5, answer=LATER), put_off(2, 5), answered(2, 5), put_off(3, 5)),
+            kept=(put_off(1, 6), put_off(2, 6), answered(3, 5, answer=LATER), appended(3, 5), appended(4, 5))),
+
+    Written("ordered_messages_stay_in_order", broken=(given(1, 5, orderly=True), given(2, 6, orderly=True)),
+            kept=(given(1, 5, orderly=True), answered(2, 5), given(3, 6, orderly=True)), says="c1 has not settled 5"),
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, 6, orderly=True), answered(2, 6), given(3, 7, orderly=True, at=C2)),
+            kept=(given(1, 5, 6, orderly=True), given(3, 5, 6, orderly=True, at=C2), answered(4, 5, 6, at=C2),
+                  given(5, 7, orderly=True, at=C2)), says="c1 has not settled 5"),
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, orderly=True), answered(2, 5, answer=LATER), given(3, 6, orderly=True)),
+            kept=(given(1, 5), given(2, 6))),
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, orderly=True), answered(2, 5, at=C2), given(3, 6, orderly=True)),
+            kept=(given(1, 5, orderly=True), given(2, 6, orderly=True, mq=ELSEWHERE),
+                  given(3, 6, orderly=True, group="H"))),
+
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, orderly=True, attempt=1), answered(2, 5, answer=LATER), given(3, 6, orderly=True)),
+            kept=(given(1, 5, orderly=True, attempt=2), answered(2, 5, answer=LATER), given(3, 6, orderly=True))),
+
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
+            kept=(appended(1, 5), HEALED, answered(10, 5)), kept_views=has(5), says="has not consumed k5 at 5"),
+    Written("every_message_is_settled", broken=(appended(1, 5), answered(2, 5, answer=LATER), HEALED), views=has(5),
+            kept=(appended(1, 5), answered(2, 5, answer=LATER), appended(3, 5, "%DLQ%G"), HEALED), kept_views=has(5)),
+    Written("every_message_is_settled", broken=(appended(1, 5), appended(2, 5, "%DLQ%H"), HEALED), views=has(5),
+            kept=(HEALED, appended(10, 5)), kept_views=has(5)),
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
+            kept=(appended(1, 5), HEALED), kept_views=has(5, text="a")),
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
+            kept=(appended(1, 5), HEALED), kept_views=has(5, member=BROADCASTS)),
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
+            kept=(appended(1, 5), HEALED), kept_views=has(5, topic="%RETRY%G")),
+
+    Written("broadcast_reaches_everyone", broken=(appended(1, 5), given(2, 5, at=C2), HEALED),
+            views=has(5, member=BROADCASTS), kept=(appended(1, 5), given(2, 5), HEALED),
+            kept_views=has(5, member=BROADCASTS), says="has not been given k5 at 5"),
+    Written("broadcast_reaches_everyone", broken=(appended(1, 5), given(2, 5, group="H"), HEALED),
+            views=has(5, member=BROADCASTS), kept=(appended(1, 5), HEALED), kept_views=has(5)),
+)

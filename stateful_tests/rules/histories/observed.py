@@ -1,0 +1,102 @@
+"""Written histories of what clients observe: judged by the checks, and what brokers and host say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.observed  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import DiskFilled, ForceFailed, MessageAppended, OffsetCorrected, ProcessKilled, StoreLoaded
+from invariants.histories.operations import Operation
+from invariants.views import StoredRecord
+from stateful_tests.rules.written import Tables, Written
+
+B, P, C = "broker-a", "producer1", "consumer1"
+QUEUE, MQ = "orders/broker-a/0", MessageQueue("orders", B, 0)
+Told = tuple[int, str, Any]
+
+SENT = (Operation("send", P, 1, "k1", time_ms=10),
+        Operation("acknowledged", P, 2, "k1", None, QUEUE, 0, 20))
+OTHER = tuple(one._replace(message="k2") for one in SENT)
+TAKEN = Operation("assigned", C, 1, None, "G", QUEUE, 0, 1)
+DELIVERED = Operation("delivered", C, 3, "k1", "G", QUEUE, 0, 30)
+CONSUMED = DELIVERED._replace(kind="consumed", seq=4, time_ms=31)
+PASSED = Operation("committed", C, 9, None, "G", QUEUE, 5, 90)
+LOST = (*SENT, TAKEN, PASSED)
+BACK = (TAKEN, PASSED, PASSED._replace(seq=10, offset=1, time_ms=100))
+
+
+def appended(ms: int, offset: int = 100, key: str = "k1") -> Told:
+    """The broker appends the message, or another one in the same place of the queue."""
+    return ms, B, MessageAppended(B, "orders", 0, 0, offset, 100, key)
+
+
+def killed(ms: int, *, power_loss: bool = True) -> Told:
+    """The broker's process ends."""
+    return ms, B, ProcessKilled(1, power_loss)
+
+
+def loaded(ms: int, end: int, how: str = "SYNC_FLUSH") -> Told:
+    """The store of the broker has recovered."""
+    return ms, B, StoreLoaded(B, 0, end, how)
+
+
+def corrected(ms: int, mq: MessageQueue = MQ, offset: int = 1) -> Told:
+    """The member goes on where its broker says."""
+    return ms, C, OffsetCorrected("c1@1", "G", mq, offset)
+
+
+def has(*offsets: int, unit: int | None = 100) -> Tables:
+    """What the log has in that place of the queue, and what the queue has there."""
+    return Tables(log_records=tuple(StoredRecord(offset, "orders", 0, 0, 100, "k1") for offset in offsets),
+                  queue_unit=unit)
+
+
+def lost(*records: Told, kept: tuple[Told, ...] = (), views: Any = None, kept_views: Any = None,
+         causes: tuple[str, ...] = (), kept_observed: tuple[Operation, ...] | None = None) -> Written:
+    """A message is lost; where nothing is said of `kept`, it is delivered there."""
+    if not kept and kept_observed is None:
+        kept, kept_observed = records, (*LOST, DELIVERED, CONSUMED)
+    return Written("acknowledged_is_delivered", broken=records, kept=kept, views=views or has(100),
+                   kept_views=kept_views, causes=causes, says="k1 was acknowledged at offset 0", observed=LOST,
+                   kept_observed=kept_observed)
+
+
+SHORT, LONG = loaded(40, 100), loaded(40, 200)
+ASYNC = loaded(40, 100, "ASYNC_FLUSH")
+FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
+FORCE = (30, B, ForceFailed("store/commitlog/00000000000000000000", lost=True))
+
+HISTORIES = (
+    lost(appended(15)),
+    lost(kept=(appended(15), killed(39), ASYNC)),
+    lost(appended(15), killed(39, power_loss=False), ASYNC, kept=(appended(15), killed(39), ASYNC)),
+    lost(appended(15), killed(39), SHORT, kept=(appended(15), killed(39), ASYNC)),
+    lost(killed(14), appended(15), ASYNC, kept=(killed(14), appended(15), killed(39), ASYNC)),
+    lost(appended(15), ASYNC, killed(50), kept=(appended(15), killed(39), ASYNC, killed(50))),
+    lost(appended(15), killed(39), loaded(40, 101, "ASYNC_FLUSH"), kept=(appended(15), killed(39), ASYNC)),
+    lost(appended(15), kept=(appended(15), FULL), kept_views=has(200)),
+    lost(appended(15), FREE, views=has(200), kept=(appended(15), FULL), kept_views=has(101)),
+    lost(appended(15), FULL, views=has(100), kept=(appended(15), FULL), kept_views=has(101)),
+    lost(appended(15), FULL, views=has(), kept=(appended(15), FULL), kept_views=has(101)),
+    lost(appended(15), FULL, corrected(36, offset=0), kept=(appended(15), FULL, corrected(36, offset=1))),
+    lost(appended(15), FREE, corrected(36), kept=(appended(15), FULL, corrected(36))),
+    lost(appended(15), FULL, corrected(36, MQ._replace(queue_id=1)), kept=(appended(15), FULL, corrected(36))),
+    lost(appended(15), FORCE, killed(39), SHORT, causes=("V6",)),
+    lost(appended(15), FORCE, killed(39), LONG, causes=()),
+    lost(appended(15), FORCE, killed(39, power_loss=False), ASYNC, causes=()),
+    lost(appended(15), killed(39), LONG, views=has(100, unit=200), causes=("V26", "V3")),
+    lost(appended(15), killed(39), LONG, views=has(100, unit=None), causes=("V26", "V3")),
+    lost(appended(15), killed(39), LONG, views=has(100, 100), causes=("V26", "V3")),
+    lost(appended(15), killed(39, power_loss=False), LONG, views=has(100, unit=200), causes=("V3",)),
+    lost(appended(15), LONG, views=has(100, unit=200), causes=()),
+    lost(appended(15), killed(39), SHORT, views=has(100, unit=200), causes=()),
+    Written("delivered_was_sent", broken=(), observed=(TAKEN, *OTHER, DELIVERED, CONSUMED),
+            kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
+    Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
+            kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="delivered again"),
+    Written("committed_offset_never_goes_back", broken=(corrected(89),), observed=BACK, kept=(corrected(95),),
+            kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
+    Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,
+            kept=(corrected(95),), kept_observed=BACK, causes=()),
+)
