@@ -14,6 +14,7 @@ import pytest
 from impl.variants.catalogue import REPAIRS
 from impl.variants.repairs import store_reads, store_recovery
 from impl.variants.stack import active
+from stateful_tests.cover.group import test_sender_hazards as senders
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_clients as alone
@@ -26,7 +27,6 @@ from stateful_tests.stories import test_no_owner as unowned
 from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
 from stateful_tests.stories import test_route_tables as routes
-from stateful_tests.stories import test_senders as senders
 from stateful_tests.stories import test_slaves as slaves
 from stateful_tests.stories import test_stores as stores
 from stateful_tests.stories import test_two_owners as owners

@@ -1,4 +1,4 @@
-"""Stories of producers: what becomes of sends that fail, of retries, and of queues (P of the hazards)."""
+"""The hazards of producers, on shipped: what becomes of sends that fail, of retries, and of queues."""
 
 from __future__ import annotations
 
