@@ -87,14 +87,23 @@ NO_REPAIR: dict[str, str] = {
     "P2": "an attempt that is given up sooner may be stored all the same, so that less waiting makes more of P6; "
           "upstream it is a setting, off by default (sendMsgMaxTimeoutPerRequest)",
     "P6": "RocketMQ promises at least once: who has no answer sends again, and brokers do not compare ids",
-    "P8": "which queue a key has is divided by the queues of the moment; a constant list takes orderTopicConf",
-    "P9": "that a half message has ended stands in op messages, which only the check reads: whether one is there takes "
-          "an index of them",
+    "P10": "which queue a key has is divided by the queues of the moment; a constant list takes orderTopicConf",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
+    "P8": "no world fills the pool of pulls",
+    "P12": "a broker would have to look for an op message of each half message, and not every one is read yet",
+    "P13": "nothing is promised within seconds: the scan of what is held finds it",
+    "Q-4": "no producer of a world has sendLatencyFaultEnable",
+    "S-1": "what broker id a group has is configured by hand",
+    "T2": "what a listener answers is its user's",
+    "T3": "as U1: a producer that is away is told from a slow one by waiting",
+    "T4": "no world has a half message that makes the check throw",
+    "X6": "as X1: what is not committed is delivered again",
+    "X14": "no world's channel throws while it writes",
+    "X19": "as X3: an answer that is lost says nothing of what was stored",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""

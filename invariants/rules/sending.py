@@ -72,14 +72,14 @@ class send_outcome_is_honest(Rule):
 class message_is_stored_once(Rule):
     """A message that is sent once is stored once in its topic."""
 
-    shipped = "violated: P6 an attempt without an answer is followed by another one, P9 nobody looks what has ended"
+    shipped = "violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended"
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
     about = "key"
     excuses = (
         Excuse("it was sent one way, and the network has doubled it",
                when=lambda rule, told: told.about in rule.oneway and told.about not in rule.again),
         cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
-        cause("P9", "it is a half message, whose end may arrive twice",
+        cause("P12", "it is a half message, whose end may arrive twice",
               when=lambda rule, told: told.about in rule.committed),
     )
 
@@ -192,10 +192,10 @@ class list_is_that_of_its_route(Rule):
 class equal_arguments_have_one_queue(Rule):
     """Messages that are sent with equal arguments, by hash, go to one queue."""
 
-    shipped = "violated: P8 the hash is taken over the list of the moment"
+    shipped = "violated: P10 the hash is taken over the list of the moment"
     cite = "SelectMessageQueueByHash#select"
     about = "client_id group"
-    excuses = (cause("P8", "the route of the topic has changed", when=lambda rule, told: told.about in rule.routed),)
+    excuses = (cause("P10", "the route of the topic has changed", when=lambda rule, told: told.about in rule.routed),)
 
     routed = Kept("client_id group", survives="all", begins=(events.PublishInfoUpdated,))
     # Where the last one went.

@@ -20,6 +20,9 @@ PLANTED = (
     ("delivered_was_sent", "repaired+seeded-broker-gives-ids", "stored_sync", "calm", 0),
     ("settled_is_over", "repaired+seeded-batch-comes-again", "stored_sync", "calm", 0),
     ("committed_offset_never_goes_back", "repaired+seeded-some-commits-are-lower", "stored_sync", "calm", 0),
+    ("every_message_is_settled", "repaired+ol-go-retrylater-skips", "stored_orderly", "calm", 0),
+    ("ordered_messages_stay_in_order", "repaired+ol-go-retrylater-skips", "stored_orderly", "calm", 0),
+    ("failure_is_retried_once", "repaired+rt-wrong-batch-sent-back", "stored_retry", "calm", 0),
     ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
     ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
     ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),
@@ -110,7 +113,7 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
     ("lock_outlasts_the_batch", "repaired-X11", "ordered_listeners", "threads", 1),
     ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 32),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 6_000_037),
-    ("settled_is_not_begun_again", "repaired", "listeners", "storm", 1),
+    ("settled_is_not_begun_again", "repaired", "listeners", "storm", 3),
 ], ids=str)
 def test_races_are_seen_where_threads_stand_still_again_and_again(
     name: str, subject: str, workload: str, profile: str, seed: int,

@@ -26,6 +26,10 @@ NOT_LIVED = {
 """Scenarios whose requests are not given to our servers, with the reason; their frames are compared."""
 
 
+_NOT_UNDERSTOOD = (AssertionError, AttributeError, LookupError, TypeError, ValueError, JavaError)
+"""What a recording that is not as we expect makes of us: the scenario is then unknown."""
+
+
 class _Row(NamedTuple):
     frame: Frame
     sentence: str | None
@@ -42,8 +46,15 @@ def compare_scenario(scenario: Scenario) -> FileResult:
     if what is not None:
         result.aside[what] = 1
         return result
-    for row in (*map(_codec, scenario.frames), *_lived(scenario, result)):
+    for row in map(_codec, scenario.frames):
         _count(result, row)
+    try:
+        for row in _lived(scenario, result):
+            _count(result, row)
+    except _NOT_UNDERSTOOD as error:
+        result.not_understood += 1
+        sentence = f"not lived through ({type(error).__name__}: {error})"
+        result.first.append(Difference(1, {"a": scenario.name, "r": None}, sentence))
     result.seconds = time.perf_counter() - begin
     return result
 

@@ -19,6 +19,7 @@ from stateful_tests.conformance.wire.before import ordered
 from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import Scenario, scenarios
+from stateful_tests.conformance.wire.traffic import Lived, Traffic
 
 WIRE = RECORDINGS / "wire"
 Change = Callable[[RemotingCommand], bool]
@@ -177,3 +178,13 @@ def test_frames_arrive_in_any_pieces() -> None:
     assert not decoder.closed
     assert decoder.feed(b"\xff\xff\xff\xff") == []
     assert decoder.closed
+
+
+def test_a_scenario_that_cannot_be_lived_through_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbles(_: Traffic) -> Lived:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr(Traffic, "live", stumbles)
+    (row,) = conform(files=["wire/send_batch"])
+    assert row.outcome == Outcome.UNKNOWN
+    assert "not lived through (KeyError: 'surprise')" in row.note

@@ -147,7 +147,7 @@ def test_p7_an_asynchronous_send_that_is_refused_is_not_tried_elsewhere() -> Non
         assert {event.attempts for _, event in world.events(SendFailed)} == {1}
 
 
-def test_p8_the_messages_of_a_key_change_their_queue_when_the_topic_grows() -> None:
+def test_p10_the_messages_of_a_key_change_their_queue_when_the_topic_grows() -> None:
     with World() as world:
         two_brokers(world)
         producer, by_hash = knowing(world), SelectMessageQueueByHash()
@@ -162,7 +162,7 @@ def test_p8_the_messages_of_a_key_change_their_queue_when_the_topic_grows() -> N
         assert queues() != before
 
 
-def test_p9_a_half_message_whose_end_comes_late_is_committed_twice() -> None:
+def test_p12_a_half_message_whose_end_comes_late_is_committed_twice() -> None:
     with World() as world:
         world.store_config = STORE
         world.add_namesrv()

@@ -67,7 +67,7 @@ HISTORIES = (
             kept=(appended(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC"), appended(3, "other"))),
     Written("message_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
             kept=(tried(0, oneway=True), appended(1), appended(2))),
-    Written("message_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P9",),
+    Written("message_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
             kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),
     Written("attempts_are_used", broken=(failed(-1, 2, 3_000),), kept=(failed(-1, 3, 3_000),), causes=("P2",)),
     Written("attempts_are_used", broken=(failed(2, 1),), kept=(failed(13, 1),), causes=("P5",)),
@@ -86,7 +86,7 @@ HISTORIES = (
             kept=(GIVEN, OTHER, tried(3, listed=CUT), tried(4), tried(5, listed=frozenset()))),
     Written("list_is_that_of_its_route", broken=(started(aware=False), GIVEN, tried(1, listed=CUT)), causes=(),
             kept=(GIVEN, tried(1))),
-    Written("equal_arguments_have_one_queue", causes=("P8",), broken=(
+    Written("equal_arguments_have_one_queue", causes=("P10",), broken=(
         GIVEN, tried(1, hashed="red"), OTHER, tried(3, mq=QUEUES[1], hashed="red")), kept=(
         tried(1, hashed="red"), tried(2, mq=QUEUES[1], hashed="green"), tried(3, mq=QUEUES[2]),
         tried(4, hashed="red"))),
