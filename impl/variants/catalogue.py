@@ -6,6 +6,7 @@ from impl.variants.bugs import broker_clients, listening, mixed, name_server, po
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import messages as message_bugs
 from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.bugs import sending as sending_bugs
 from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
     client_tables,
@@ -16,6 +17,7 @@ from impl.variants.repairs import (
     name_servers,
     offsets,
     routes,
+    sending,
     starts,
     store_reads,
     store_recovery,
@@ -30,7 +32,7 @@ from impl.variants.variant import Variant
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
-    *store_recovery.REPAIRS, *store_reads.REPAIRS,
+    *store_recovery.REPAIRS, *store_reads.REPAIRS, *sending.REPAIRS,
     *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
@@ -38,6 +40,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
+    *sending_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -81,6 +84,10 @@ NO_REPAIR: dict[str, str] = {
     "V23": "who waits for each copy delivers the next one late",
     "V32": "a slave with an empty file says of itself what one without a file says",
     "V34": "a slave that reports what it has forced makes each put wait for one disk more",
+    "P2": "an attempt that is given up sooner may be stored all the same, so that less waiting makes more of P6; "
+          "upstream it is a setting, off by default (sendMsgMaxTimeoutPerRequest)",
+    "P6": "RocketMQ promises at least once: who has no answer sends again, and brokers do not compare ids",
+    "P10": "which queue a key has is divided by the queues of the moment; a constant list takes orderTopicConf",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",

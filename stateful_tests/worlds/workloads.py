@@ -200,7 +200,6 @@ def sending(*sendings: Sending, transactions: bool = False) -> Callable[[World],
     """
 
     def build(world: World) -> None:
-        world.store_config = STORE
         settings: dict[str, Any] = {"transaction_check_interval_ms": CHECK_EVERY_MS} if transactions else {}
         servers(world, **settings)
         for machine in CONSUMERS[:2]:

@@ -23,7 +23,6 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended
-from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.world import World
 
@@ -35,7 +34,6 @@ CONFIG = PushConsumerConfig("G", {TOPIC: "*"}, consume_from_where=ConsumeFromWhe
 @pytest.fixture
 def world() -> Iterator[World]:
     with World() as made:
-        made.store_config = STORE
         made.add_namesrv()
         made.add_broker(BROKER, BROKER, topics=[TopicConfig(TOPIC, 1, 1)])
         made.run(100)

@@ -22,7 +22,6 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
 from impl.events import MessageAppended
 from impl.ports.remoting import Command, Connection
-from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
 BROKER, ADDRESS, PRODUCER = "broker-a", "broker-a:10911", "producer"
@@ -40,7 +39,6 @@ def world() -> Iterator[World]:
 
 
 def begin(world: World, **settings: Any) -> None:
-    world.store_config = STORE
     world.add_namesrv()
     world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 4, 4)], **settings)
     world.run(100)

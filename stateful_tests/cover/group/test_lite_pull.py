@@ -16,7 +16,6 @@ from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hosts.simulation.node import Node
-from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.world import World
 
@@ -29,7 +28,6 @@ LITE = LitePullConsumerConfig("G", consume_from_where=FROM_FIRST)
 @pytest.fixture
 def world() -> Iterator[World]:
     with World() as made:
-        made.store_config = STORE
         made.add_namesrv()
         made.add_broker(BROKER, BROKER, topics=[TopicConfig(TOPIC, 2, 2)])
         made.run(100)
