@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from impl import events
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
@@ -134,6 +136,29 @@ class offset_comes_back(Ascription):
         cause("L14", "nothing else brings it back, and the client had it before the reset", when=_was_so_before),
         cause("X23", "the queue was not reset, and its offset was read after it was taken", when=lambda rule, found: (
             _reset(rule, found) is None and _was_read_again(rule, found))),
+    )
+
+
+def _is_retry(found: Finding) -> bool:
+    topic: str = said(found, "mq").topic
+    return topic.startswith(RETRY_GROUP_TOPIC_PREFIX)
+
+
+def _begins_at_a_time(rule: Any, found: Finding) -> bool:
+    """Whether the group is to begin at a time, says the consumer."""
+    where = rule.views.consume_from(said(found, "at"), said(found, "group"))
+    return where is not None and where[0] == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
+
+
+class beginning_at_a_time_is_elsewhere(Ascription):
+    """A broker looks for the message whose time is nearest; of retry topics a client asks for the end."""
+
+    judges = "new_group_begins_where_it_is_to"
+    excuses = (
+        cause("L11", "the group is to begin at a time, and it is a retry topic", when=lambda rule, found: (
+            _begins_at_a_time(rule, found) and _is_retry(found))),
+        cause("V28", "the group is to begin at a time, and it is no retry topic", when=lambda rule, found: (
+            _begins_at_a_time(rule, found) and not _is_retry(found))),
     )
 
 

@@ -65,10 +65,11 @@ def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
 
 
 def _was_corrected(rule: committed_offset_never_regresses, told: Told) -> bool:
-    """Whether its sender, from which the greater one came too, was told that its offset is illegal."""
+    """Whether its sender, from which the greater one came too, had asked for more, and was told to go back to this."""
     _, group, mq, offset, connection, _, former = told.about
     sender = machine_of(connection)
-    return sender == machine_of(former) and rule.corrected.get((sender, group, mq)) == offset
+    asked, corrected = rule.corrected.get((sender, group, mq), (-1, -1))
+    return sender == machine_of(former) and corrected == offset < asked
 
 
 def _was_begun_before(rule: committed_offset_never_regresses, told: Told) -> bool:
@@ -106,8 +107,8 @@ class committed_offset_never_regresses(Rule):
     last = Kept("at group mq", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     begun = Kept("at group mq", survives="all", begins=(events.QueueTaken,), value=lambda ms, event: (ms, event.offset))
     reset = Kept("at group mq", survives="all")
-    corrected = Kept("at group mq", survives="all", begins=(events.OffsetCorrected,),
-                     value=lambda _, event: event.offset)
+    asked = Kept("at group mq", survives="all", begins=(events.PullSuspended,), value=lambda _, event: event.offset)
+    corrected = Kept("at group mq", survives="all")
 
     @on(events.OffsetReset)
     def resets(self, ms: int, at: str, event: events.OffsetReset) -> None:
@@ -116,6 +117,11 @@ class committed_offset_never_regresses(Rule):
             if key[1:] == (event.group, event.mq) and event.offset < last[0]:
                 former = last[1] if machine_of(last[1]) == at else f"{at}:"
                 self.last[key] = event.offset, former, ms
+
+    @on(events.OffsetCorrected)
+    def goes_where_it_is_told(self, _: int, at: str, event: events.OffsetCorrected) -> None:
+        key = at, event.group, event.mq
+        self.corrected[key] = self.asked.get(key, -1), event.offset
 
     @on(events.OffsetSent)
     def sends(self, ms: int, at: str, event: events.OffsetSent) -> None:

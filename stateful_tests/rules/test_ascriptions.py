@@ -13,6 +13,7 @@ from impl.decisions.allocation import (
     AllocateMessageQueueByMachineRoom,
 )
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     BrokerStarted,
     ClockJumped,
@@ -155,3 +156,20 @@ def test_a_client_counts_as_listed_twice_until_one_of_its_connections_has_expire
         watch.segment(record[1], [record])
     found = Finding("list_has_no_repetition", None, "it is so", ("differs",), about=(("group", "G"),))
     assert set(watch.ascribed(found, now_ms).causes) == hazards
+
+
+@pytest.mark.parametrize(("topic", "where", "hazards"), [
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), {"V28"}),
+    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), {"L11"}),
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), set()),
+    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), set()),
+    ("orders", None, set()),
+])
+def test_a_beginning_elsewhere_is_put_down_to_a_search_by_time(
+    topic: str, where: tuple[ConsumeFromWhere, int] | None, hazards: set[str],
+) -> None:
+    views: Any = Tables(consume_from=where)
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    about = (("at", "c1"), ("group", "G"), ("mq", MessageQueue(topic, "broker-a", 0)))
+    found = Finding("new_group_begins_where_it_is_to", None, "it is so", ("differs",), about=about)
+    assert set(watch.ascribed(found, 1).causes) == hazards

@@ -47,7 +47,6 @@ def ends(world: World) -> list[int]:
     found = []
     for machine in (MASTER, SLAVE):
         plane = world.brokers[machine].data_plane
-        assert plane is not None
         found.append(plane.store.get_max_phy_offset())
     return found
 
@@ -142,7 +141,6 @@ def test_a_slave_has_the_offsets_of_its_masters_delay_queues_in_its_file() -> No
         send(world, properties="DELAY\x011")
         world.run(12_000)
         plane = world.brokers[MASTER].data_plane
-        assert plane is not None
         service: ScheduleMessageService = plane.store.schedule_message_service
         assert service.offset_table.get(1) == 1
         world.run(10_000)

@@ -17,6 +17,7 @@ from impl.events import (
     OffsetReset,
     OffsetSent,
     ProcessKilled,
+    PullSuspended,
     QueueTaken,
 )
 from invariants.rules.bounds import Bounds
@@ -29,6 +30,8 @@ SLAVE = (0, B, BrokerStarted(B, B, 1))
 DIES = (200_000, B, ProcessKilled(1, power_loss=False))
 AGAIN = (200_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
+ASKED = (1, C, PullSuspended(C, G, MQ, 5))
+ASKED_BEFORE_ALL = (1, C, PullSuspended(C, G, MQ, -1))
 CORRECTED = (2, C, OffsetCorrected(C, G, MQ, 4))
 LATE = (4, B, OffsetCommitted(B, G, "orders", 0, 9, AT)), (5, B, OffsetCommitted(B, G, "orders", 0, 4, AT))
 TOO_LATE = tuple((ms + 5_000, at, event) for ms, at, event in LATE)
@@ -93,12 +96,17 @@ HISTORIES = (
             (START, committed(1, 5), REMOVED, committed(3, 4))),
     Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c1:32769")),
             (START, RESET, committed(3, 5), committed(4, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), CORRECTED, committed(3, 3)),
-            (START, committed(1, 5), CORRECTED, committed(3, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), CORRECTED, committed(3, 4)),
-            (START, committed(1, 5), CORRECTED, committed(3, 4, "c1:32769"))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), CORRECTED, committed(3, 4, "c2:1")),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 3)),
+            (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), ASKED, CORRECTED, committed(3, 4)),
+            (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4, "c1:32769"))),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4, "c2:1")),
             causes=("B-19",)),
+    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED_BEFORE_ALL, CORRECTED, committed(3, 4)),
+            (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
+    Written("committed_offset_never_regresses",
+            (START, committed(1, 5), (1, C, PullSuspended(C, G, MQ, 4)), CORRECTED, committed(3, 4)),
+            (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
     Written("group_offsets_go_with_the_group", (REMOVED,), (REMOVED,),
             views=Tables(groups_with_offsets={(G, "orders")}),
             kept_views=Tables(groups_with_offsets={("H", "orders")})),
