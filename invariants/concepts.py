@@ -3,7 +3,10 @@
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
 No world has a slave that copies a log, or delays a message, and none is followed within a store, so `replication`,
-`retry` and `commit_log` have neither.
+`retry` and `commit_log` have neither. Nor does anybody follow what becomes of single messages there: `process_queue`,
+`delivery`, `transaction`, `pull`, `slave_read` and `fault_strategy`. Which queue a producer picks is a function, and so
+is for how long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every
+value of the counter, and no model has it.
 """
 
 from __future__ import annotations
@@ -15,12 +18,18 @@ from typing import NamedTuple
 from invariants import (
     commit_log,
     consumer_group,
+    delivery,
+    fault_strategy,
     order_lock,
+    process_queue,
+    pull,
     registration,
     replication,
     retry,
     route_info,
+    slave_read,
     subscription,
+    transaction,
 )
 from model.language import Property
 from model.scopes import SCOPES
@@ -59,6 +68,12 @@ CONCEPTS = (
     NamedConcept(replication, "replication", in_worlds=False),
     NamedConcept(retry, "delayed delivery", in_worlds=False),
     NamedConcept(commit_log, "the commit log", in_worlds=False),
+    NamedConcept(process_queue, "consumption", in_worlds=False),
+    NamedConcept(delivery, "a message that fails", in_worlds=False),
+    NamedConcept(transaction, "a transactional message", in_worlds=False),
+    NamedConcept(pull, "a pull that waits", in_worlds=False),
+    NamedConcept(slave_read, "reading from a slave", in_worlds=False),
+    NamedConcept(fault_strategy, "sends that fail", in_worlds=False),
 )
 FOLLOWED = tuple(concept for concept in CONCEPTS if concept.in_worlds)
 

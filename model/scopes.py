@@ -12,10 +12,14 @@ from typing import Any
 
 from model.commit_log import Index, Store
 from model.consumer_group import Convergence, Group, Running
+from model.delivery import Delivery
+from model.fault_strategy import PublishList, Sending
 from model.language.scope import Scope
 from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
+from model.process_queue import OrderedQueue, ProcessQueues
+from model.pull import LongPolling
 from model.registration import Membership, Registration
 from model.replication import Replicas
 from model.retry import Level
@@ -23,7 +27,9 @@ from model.route_info.cache import RouteCache
 from model.route_info.routes import Routes
 from model.route_info.servers import NameServers
 from model.route_info.topics import TopicRoutes
+from model.slave_read import SlaveRead
 from model.subscription import Filters, Subscriptions, Versions
+from model.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,43 @@ def _index(name: str, *kept: str) -> Scope:
     """Name one hazard's action; those of the others do not happen."""
     hazards = {"load_late", "darken_stopped"} - set(kept)
     return _plain(Index, name, {"Position": 4}, forbid=tuple(sorted(hazards)))
+
+
+def _consumed(
+    name: str, *kept: str, members: int = 1, offsets: int = 3, without: tuple[str, ...] = (),
+    breaks: tuple[str, ...] = (), unwanted: int = -1,
+) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. unwanted -- what the group filters away."""
+    hazards = {"take_last", "take_despite", "go_on_slowly", "raise_late", "reset_beside_a_pull"} - set(kept)
+    sizes: dict[type[Term] | str, int] = {"Member": members, "QueueOffset": offsets}
+    return _plain(ProcessQueues, name, sizes, {"wanted": lambda o: o != unwanted}, (*sorted(hazards), *without), breaks)
+
+
+_CHECKS = ("checks_meet_no_answer", "checks_come_after_the_transaction")
+
+
+def _transaction(name: str, *kept: str, without: tuple[str, ...] = (), breaks: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
+    hazards = {"answer_early", "give_up", "halt"} - set(kept)
+    return _plain(Transaction, name, {}, forbid=(*sorted(hazards), *without), breaks=breaks)
+
+
+def _delivery(name: str, kept: str = "") -> Scope:
+    """Name one hazard's action; those of the others do not happen."""
+    hazards = {"swallow", "send_back_twice", "begin_anew", "deliver_again", "send_back_at_work"} - {kept}
+    return _plain(Delivery, name, {"Record": 6, "Times": 6}, {"most": 2}, tuple(sorted(hazards)))
+
+
+def _pull(name: str, *kept: str, breaks: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's action, or the promise that it breaks; those of the others do not happen."""
+    periods = {"hold_max": 3, "scan_period": 2}
+    return _plain(LongPolling, name, {"Ms": 8}, periods, tuple(sorted({"refuse"} - set(kept))), breaks)
+
+
+def _slave_read(name: str, *kept: str, without: tuple[str, ...] = ()) -> Scope:
+    """Name one hazard's actions; those of the others do not happen. without -- what does not happen either."""
+    hazards = {"stay", "master_ends"} - set(kept)
+    return _plain(SlaveRead, name, {"Messages": 5}, {"memory": 1}, (*sorted(hazards), *without))
 
 
 SCOPES: tuple[NamedScope, ...] = (
@@ -328,4 +371,65 @@ SCOPES: tuple[NamedScope, ...] = (
     NamedScope(_index("index"), 122, 337, 10),
     NamedScope(_index("index, V13", "load_late"), 268, 820, 13, {"key_is_found": ("V13",)}),
     NamedScope(_index("index, V27", "darken_stopped"), 452, 1268, 17, {"key_is_found": ("V27",)}),
+    NamedScope(_consumed("process queue", members=2), 507124, 2879806, 43),
+    NamedScope(_consumed("process queue, filter", offsets=4, unwanted=1), 8792, 50464, 28),
+    NamedScope(_consumed("process queue, L1", "take_last", members=2, without=("take_first", "reset", "crash")),
+               14945, 49772, 31,
+               {"nothing_is_skipped": ("L1",)}),
+    NamedScope(_consumed("process queue, L2", "take_despite", without=("reset",)), 2007, 6731, 25,
+               {"nothing_is_skipped": ("L2",)}),
+    NamedScope(_consumed("process queue, L8", "reset_beside_a_pull", "raise_late", without=("drop",)), 9059, 43499, 24,
+               {"nothing_is_skipped": ("L8",), "memory_offset_is_least_unsettled": ("L8",)}),
+    NamedScope(_consumed("process queue, L14", breaks=("resets_meet_no_commits",)), 4855, 28360, 25,
+               {"nothing_is_skipped": ("L14",), "committed_offset_never_regresses": ("L14",)}),
+    NamedScope(_consumed("process queue, late results", "go_on_slowly", "raise_late"), 13072, 64239, 30,
+               {"memory_offset_is_least_unsettled": ("X18",)}),
+    NamedScope(_consumed("process queue, X18", "go_on_slowly", "raise_late", breaks=("resets_meet_no_results",)),
+               19454, 101532, 30,
+               {"nothing_is_skipped": ("X18",), "memory_offset_is_least_unsettled": ("X18",)}),
+    NamedScope(_consumed("process queue, X4", members=2, without=("reset",),
+                         breaks=("hand_overs_wait_for_commits",)), 1334233, 9879928, 43,
+               {"committed_offset_never_regresses": ("X4",)}),
+    NamedScope(_plain(OrderedQueue, "ordered queue", {"QueueOffset": 5},
+                      forbid=("pull_again", "take_stray", "commit_stray")), 126, 315, 16),
+    NamedScope(_plain(OrderedQueue, "ordered queue, X14", {"QueueOffset": 4}), 207, 479, 17,
+               {"ordered_message_waits_for_the_earlier": ("X14",), "ordered_commit_is_what_is_settled": ("X14",)}),
+    NamedScope(_transaction("transaction"), 24, 28, 8, stuck=True),
+    NamedScope(_transaction("transaction, P12", breaks=_CHECKS), 80, 226, 11,
+               {"transaction_is_delivered_once": ("P12",)}, stuck=True),
+    NamedScope(_transaction("transaction, T2", "answer_early", without=("commit_late", "commit_checked_late"),
+                            breaks=_CHECKS), 142, 414, 11,
+               {"half_message_ends_one_way": ("T2",), "committed_message_is_delivered_at_last": ("T2",)}, stuck=True),
+    NamedScope(_transaction("transaction, T3", "give_up"), 34, 48, 8,
+               {"committed_message_is_delivered_at_last": ("T3",)}, stuck=True),
+    NamedScope(_transaction("transaction, T4", "halt"), 48, 69, 9,
+               {"committed_message_is_delivered_at_last": ("T4",)}, stuck=True),
+    NamedScope(_delivery("delivery"), 7, 6, 3, stuck=True),
+    NamedScope(_delivery("delivery, M2", "swallow"), 10, 9, 3, {"send_back_keeps_the_message": ("M2",)}, stuck=True),
+    NamedScope(_delivery("delivery, X5", "send_back_twice"), 55, 110, 5,
+               {"attempts_are_bounded": ("X5",), "done_message_comes_no_more": ("X5",)}, stuck=True),
+    NamedScope(_delivery("delivery, X6", "deliver_again"), 665, 2060, 10,
+               {"attempts_are_bounded": ("X6",), "done_message_comes_no_more": ("X6",)}),
+    NamedScope(_delivery("delivery, X7", "send_back_at_work"), 10, 13, 3,
+               {"done_message_comes_no_more": ("X7",)}, stuck=True),
+    NamedScope(_delivery("delivery, X20", "begin_anew"), 58, 57, 5, {"attempts_are_bounded": ("X20",)}, stuck=True),
+    NamedScope(_pull("held pull"), 340, 1205, 10),
+    NamedScope(_pull("held pull, P8", "refuse"), 479, 1685, 12, {"held_pull_is_answered_in_time": ("P8",)}),
+    NamedScope(_pull("held pull, P13", breaks=("messages_meet_no_look",)), 351, 1260, 10,
+               {"arriving_message_wakes_the_pull": ("P13",)}),
+    NamedScope(_slave_read("slave read"), 159, 433, 13),
+    NamedScope(_slave_read("slave read, S-1", "stay", without=("leave_slave", "wait_at_slave")), 219, 560, 14,
+               {"answers_are_not_in_vain": ("S-1",), "suggestion_leads_back_to_the_master": ("S-1",),
+                "reader_comes_to_the_end": ("S-1",)}),
+    NamedScope(_slave_read("slave read, M3", "master_ends"), 588, 1679, 17,
+               {"answers_are_not_in_vain": ("M3",), "suggestion_leads_back_to_the_master": ("M3",),
+                "reader_comes_to_the_end": ("M3",)}),
+    NamedScope(_plain(PublishList, "publish list", {"Slot": 3, "Broker": 2}, {"route": lambda x: x % 2}), 12, 48, 3),
+    NamedScope(_plain(PublishList, "publish list, Q-4", {"Slot": 3, "Broker": 2}, {"route": lambda x: x % 2},
+                      breaks=("some_broker_is_left",)),
+               60, 384, 7, {"publish_list_keeps_its_queues": ("Q-4",)}),
+    NamedScope(_plain(Sending, "sending", {"Broker": 2, "Attempts": 4}, forbid=("attempt_again",)),
+               43, 46, 8, stuck=True),
+    NamedScope(_plain(Sending, "sending, X19", {"Broker": 2, "Attempts": 4}), 71, 86, 9,
+               {"message_is_stored_once": ("X19",)}, stuck=True),
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from impl.client.client_errors import ClientErrorCode, SendError, response_code_of
 from impl.client.default_send import DefaultSend
-from impl.client.message_queue_selectors import MessageQueueSelector
+from impl.client.message_queue_selectors import MessageQueueSelector, SelectMessageQueueByHash
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.producer_config import ProducerConfig
 from impl.client.route_tables import DefaultTopic
@@ -22,7 +23,7 @@ from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.namespace import without_namespace, wrap_namespace
-from impl.events import ProducerShutDown, ProducerStarted, SendAttempted, SendFailed
+from impl.events import ProducerShutDown, ProducerStarted, PublishInfoUpdated, SendAttempted, SendFailed
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.pools import RejectedExecutionError
@@ -73,7 +74,8 @@ class DefaultMQProducerImpl:
                 f"The producer group[{self.group}] has been created before, specify another name please.")
         self.topic_publish_info_table.put(self.config.create_topic_key, TopicPublishInfo())
         if start_factory:
-            self.node.trace(ProducerStarted(self.instance.client_id, self.group))
+            self.node.trace(ProducerStarted(
+                self.instance.client_id, self.group, self.config.send_latency_fault_enable))
             await self.instance.start()
         self.service_state = RUNNING
         await self.instance.send_heartbeat_to_all_broker_with_lock()
@@ -108,6 +110,9 @@ class DefaultMQProducerImpl:
     def update_topic_publish_info(self, topic: str, info: TopicPublishInfo) -> None:
         """DefaultMQProducerImpl#updateTopicPublishInfo."""
         self.topic_publish_info_table.put(topic, info)
+        if self.group != CLIENT_INNER_PRODUCER_GROUP:  # nobody looks at what the inner one chooses from
+            self.node.trace(PublishInfoUpdated(
+                self.instance.client_id, self.group, topic, tuple(info.message_queue_list)))
 
     def check_transaction_state(
         self, addr: str, msg: MessageExt, header: CheckTransactionStateRequestHeader,  # noqa: ARG002  # overridden
@@ -142,11 +147,14 @@ class DefaultMQProducerImpl:
         """DefaultMQProducerImpl#updateFaultItem."""
         self.mq_fault_strategy.update_fault_item(broker_name, latency_ms, isolation=isolation)
 
-    def send_attempted(self, msg: Message, mq: MessageQueue, attempt: int, info: TopicPublishInfo | None) -> None:
+    def send_attempted(
+        self, msg: Message, mq: MessageQueue, attempt: int, info: TopicPublishInfo | None, hashed: str | None = None,
+        *, oneway: bool = False,
+    ) -> None:
         """Report that a request is about to be sent."""
-        listed = frozenset(one.broker_name for one in info.message_queue_list) if info is not None else frozenset[str]()
+        listed = frozenset(() if info is None else info.message_queue_list)
         self.node.trace(SendAttempted(
-            self.instance.client_id, self.group, uniq_ids(msg) or "", attempt, mq, listed))
+            self.instance.client_id, self.group, uniq_ids(msg) or "", attempt, mq, listed, hashed, oneway))
 
     def send_failed(
         self, msg: Message, error: JavaError, attempts: int, allowed: int, spent_ms: int, timeout_ms: int,
@@ -206,6 +214,8 @@ class DefaultMQProducerImpl:
         left_ms = time_left(timeout_ms, self.node.now_ms() - begin_ms, "sendSelectImpl")
         if mq is None:
             raise MQClientError("select message queue return null.")
+        if isinstance(selector, SelectMessageQueueByHash):
+            way = replace(way, hashed=str(arg))
         return await self._send_once(msg, mq, way, left_ms)
 
     def _selected(

@@ -38,13 +38,14 @@ class Way:
     """How a message goes.
 
     callback -- of an asynchronous send. info -- what the producer chooses from; None: the application has chosen.
-    attempt -- counts from 1.
+    attempt -- counts from 1. hashed -- the argument by whose hash it has.
     """
 
     mode: CommunicationMode
     callback: SendCallback | None = None
     info: TopicPublishInfo | None = None
     attempt: int = 1
+    hashed: str | None = None
 
 
 SYNC, ONEWAY = Way(CommunicationMode.SYNC), Way(CommunicationMode.ONEWAY)
@@ -105,7 +106,8 @@ class SendKernel:
         api, broker_name = self.producer.instance.send_message_api, mq.now.broker_name
         if way.mode is not CommunicationMode.ASYNC:
             self.producer.send_attempted(
-                msg, MessageQueue(header.topic, broker_name, header.queue_id), way.attempt, way.info)
+                msg, MessageQueue(header.topic, broker_name, header.queue_id), way.attempt, way.info,
+                way.hashed, oneway=way.mode is CommunicationMode.ONEWAY)
         if way.mode is CommunicationMode.SYNC:
             return await api.send_sync(addr, broker_name, sent, header, left_ms)
         if way.callback is None:

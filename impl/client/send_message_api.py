@@ -145,9 +145,7 @@ class SendMessageAPI:
         """MQClientAPIImpl#onExceptionImpl: only the address changes; the queue id stays that of the first broker."""
         send.times += 1
         if not need_retry or send.times > send.retry_times:
-            send.producer.send_failed(send.msg, error, send.times, 1 + send.retry_times,
-                                      self.node.now_ms() - send.begin_ms, send.timeout_ms)
-            _called(send.callback.on_exception, error)
+            self._give_up(send, error)
             return
         retry_broker_name = broker_name
         if send.info is not None:
@@ -155,6 +153,12 @@ class SendMessageAPI:
         addr = self._find_broker_address_in_publish(retry_broker_name)
         await self.node.interleave("onExceptionImpl: before the retry")
         await self.send_async(addr, retry_broker_name, timeout_ms, send)
+
+    def _give_up(self, send: AsyncSend, error: JavaError) -> None:
+        """The end of MQClientAPIImpl#onExceptionImpl."""
+        send.producer.send_failed(send.msg, error, send.times, 1 + send.retry_times,
+                                  self.node.now_ms() - send.begin_ms, send.timeout_ms)
+        _called(send.callback.on_exception, error)
 
     def process_send_response(
         self, addr: str | None, broker_name: str, msg: Message, response: Command,

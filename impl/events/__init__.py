@@ -326,6 +326,9 @@ from impl.events.sending import (
     ProducerStarted as ProducerStarted,
 )
 from impl.events.sending import (
+    PublishInfoUpdated as PublishInfoUpdated,
+)
+from impl.events.sending import (
     SendAttempted as SendAttempted,
 )
 from impl.events.sending import (

@@ -8,10 +8,11 @@ from impl.decisions.message_queue import MessageQueue
 
 
 class ProducerStarted(NamedTuple):
-    """DefaultMQProducerImpl#start: registered at its instance."""
+    """DefaultMQProducerImpl#start: registered at its instance. send_latency_fault_enable -- as it is configured."""
 
     client_id: str
     group: str
+    send_latency_fault_enable: bool = False
 
 
 class ProducerShutDown(NamedTuple):
@@ -21,12 +22,22 @@ class ProducerShutDown(NamedTuple):
     group: str
 
 
+class PublishInfoUpdated(NamedTuple):
+    """DefaultMQProducerImpl#updateTopicPublishInfo: a producer chooses from these queues from now on."""
+
+    client_id: str
+    group: str
+    topic: str
+    queues: tuple[MessageQueue, ...]
+
+
 class SendAttempted(NamedTuple):
     """DefaultMQProducerImpl#sendKernelImpl, MQClientAPIImpl#sendMessageAsync: a request is about to be sent.
 
     key -- UNIQ_KEY of the message; of a batch: all, joined by commas. attempt -- counts from 1. mq -- the broker that
-    is addressed, and the queue that the request names. listed -- the brokers that the producer could choose from; empty
-    where the application has chosen.
+    is addressed, and the queue that the request names. listed -- the queues that the producer could choose from; empty
+    where the application has chosen. hashed -- the argument by whose hash it has; None: in another way.
+    oneway -- no answer is wanted.
     """
 
     client_id: str
@@ -34,7 +45,9 @@ class SendAttempted(NamedTuple):
     key: str
     attempt: int
     mq: MessageQueue
-    listed: frozenset[str] = frozenset()
+    listed: frozenset[MessageQueue] = frozenset()
+    hashed: str | None = None
+    oneway: bool = False
 
 
 class SendFailed(NamedTuple):

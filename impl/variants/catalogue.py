@@ -6,6 +6,7 @@ from impl.variants.bugs import broker_clients, listening, mixed, name_server, po
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import messages as message_bugs
 from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.bugs import sending as sending_bugs
 from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
     client_tables,
@@ -16,6 +17,7 @@ from impl.variants.repairs import (
     name_servers,
     offsets,
     routes,
+    sending,
     starts,
     store_reads,
     store_recovery,
@@ -30,7 +32,7 @@ from impl.variants.variant import Variant
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
-    *store_recovery.REPAIRS, *store_reads.REPAIRS,
+    *store_recovery.REPAIRS, *store_reads.REPAIRS, *sending.REPAIRS,
     *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
@@ -38,6 +40,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
+    *sending_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -81,11 +84,26 @@ NO_REPAIR: dict[str, str] = {
     "V23": "who waits for each copy delivers the next one late",
     "V32": "a slave with an empty file says of itself what one without a file says",
     "V34": "a slave that reports what it has forced makes each put wait for one disk more",
+    "P2": "an attempt that is given up sooner may be stored all the same, so that less waiting makes more of P6; "
+          "upstream it is a setting, off by default (sendMsgMaxTimeoutPerRequest)",
+    "P6": "RocketMQ promises at least once: who has no answer sends again, and brokers do not compare ids",
+    "P10": "which queue a key has is divided by the queues of the moment; a constant list takes orderTopicConf",
     "U1": "a machine that vanishes is told from a slow one by waiting",
     "U2": "whom a list does not have the others do not count either: what it kept would have two owners",
     "U5": "that is what suspending is for: the broker is not told, and a heartbeat has no place for it",
     "U13": "a strategy is its user's, and any other one would not divide as those of the other members do",
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
+    "P8": "no world fills the pool of pulls",
+    "P12": "a broker would have to look for an op message of each half message, and not every one is read yet",
+    "P13": "nothing is promised within seconds: the scan of what is held finds it",
+    "Q-4": "no producer of a world has sendLatencyFaultEnable",
+    "S-1": "what broker id a group has is configured by hand",
+    "T2": "what a listener answers is its user's",
+    "T3": "as U1: a producer that is away is told from a slow one by waiting",
+    "T4": "no world has a half message that makes the check throw",
+    "X6": "as X1: what is not committed is delivered again",
+    "X14": "no world's channel throws while it writes",
+    "X19": "as X3: an answer that is lost says nothing of what was stored",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""

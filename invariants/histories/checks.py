@@ -89,8 +89,8 @@ _ALL = (
           "ConsumeMessageOrderlyService#processConsumeResult, SelectMessageQueueByHash",
           "assigned with orderly; send and acknowledged, or half_committed, with key", ("orderly", "key")),
     Check("transaction_reordered", "transactions_keep_their_order",
-          "A half message is acknowledged before it is committed or rolled back, is not the other one afterwards, and "
-          "is delivered after it was committed.",
+          "A half message that was rolled back is not committed after that, nor one that was committed rolled back, "
+          "and it is delivered after it was committed.",
           "TransactionMQProducer#sendMessageInTransaction, EndTransactionProcessor#processRequest",
           "send with half, half_committed and half_rolled_back; of what is delivered time_ms, by one clock or clocks "
           "that agree", ("half",), CLOCKS),

@@ -180,12 +180,11 @@ def _unresolved(message: Message, _context: Context) -> Iterator[Finding]:
 def _transactions(message: Message, context: Context) -> Iterator[Told]:
     if not any(one.half for one in message.of(SEND)):
         return
-    told = message.of(ACKNOWLEDGED, COMMITTED_HALF, ROLLED_BACK)
-    for one, other in pairwise(told):
-        if one.process == other.process and one.kind not in {ACKNOWLEDGED, other.kind}:
-            yield Finding("transaction_reordered", (one, other), f"{one.process} has {_in_words(one)} {one.message}, "
-                          f"and then {'it was' if other.kind == ACKNOWLEDGED else 'has'} {_in_words(other)}"
-                          f"{'' if other.kind == ACKNOWLEDGED else ' it'}.")
+    for one, other in pairwise(message.of(COMMITTED_HALF, ROLLED_BACK)):
+        if one.process == other.process and one.kind != other.kind:
+            said = [_IN_WORDS[each.kind] for each in (one, other)]
+            yield Finding("transaction_reordered", (one, other), f"{one.process} has {said[0]} {one.message}, and then "
+                          f"it has {said[1]} it.")
     commits = message.of(COMMITTED_HALF)
     for one in message.of(DELIVERED) if commits else ():
         before = [_is_before(one, commit, context) for commit in commits]
@@ -197,8 +196,7 @@ def _transactions(message: Message, context: Context) -> Iterator[Told]:
                            one.group or "")
 
 
-def _in_words(one: Operation) -> str:
-    return {ACKNOWLEDGED: "acknowledged", COMMITTED_HALF: "committed", ROLLED_BACK: "rolled back"}[one.kind]
+_IN_WORDS = {COMMITTED_HALF: "committed", ROLLED_BACK: "rolled back"}
 
 
 def _is_before(one: Operation, other: Operation, context: Context) -> bool | None:

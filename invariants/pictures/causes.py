@@ -146,6 +146,8 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker",
                                  elsewhere=True),),
     e.SendAnswered: (),
+    **dict.fromkeys((e.HalfMessageEnded, e.ProducerShutDown, e.ProducerStarted, e.PublishInfoUpdated, e.SendAttempted,
+                     e.SendFailed), ()),
     e.MessageAppended: (Reads((e.MessageAppended,), ("queue",)), Reads((e.StoreLoaded,), ())),
     e.MessageDispatched: (Reads((e.MessageAppended,), ("queue",)),),
     e.StoreLoaded: (Reads((e.ProcessStarted,), ()), Reads((e.ForceFailed,), ()), Reads((e.MessageAppended,), ()),
@@ -220,7 +222,8 @@ FAMILIES: Mapping[str, str] = {
     e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
     e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
-    e.StoreLoaded.__module__: "messages", e.DeadLetterTaken.__module__: "messages", e.ProcessKilled.__module__: "host",
+    e.StoreLoaded.__module__: "messages", e.DeadLetterTaken.__module__: "messages",
+    e.SendAttempted.__module__: "messages", e.ProcessKilled.__module__: "host",
 }
 """What the events of a module are about."""
 
@@ -233,6 +236,7 @@ CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
     e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
-    e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.MessageAppended, e.MessageDispatched,
+    e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.MessageAppended,
+    e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded,
 )
 """Events that go on and on whatever else happens."""

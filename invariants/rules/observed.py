@@ -23,8 +23,8 @@ from invariants.rules.rule import Rule, Told
 
 ELSEWHERE: Mapping[str, str] = {
     "two_owners": "one_owner_per_queue judges the same reports in each state",
-    "reordered": "no member of a world with messages reads in order, and nobody sends with a key",
-    "transaction_reordered": "nobody sends half messages",
+    "reordered": "a key changes its queue with the number of queues and when a broker ends, which no order survives",
+    "transaction_reordered": "who is told first, the application or the check, decides nothing there",
     "skipped": "no listener of a world with messages is still at work when its process ends",
     "unresolved": "nobody sends half messages",
     "early": "nobody sends delayed messages, or sends one back",

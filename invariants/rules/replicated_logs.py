@@ -17,6 +17,7 @@ _BEYOND = "has another record there, which it had when its master had lost its o
 _SHIFTED = "has records at other places than its master"
 _OTHER = "has another record there"
 _DELETED, _BEHIND = "what comes next is gone", "it has not come so far"
+_FIRST = "has what the first file of its master begins with"
 _GONE, _BEGINS_LATER, _NEVER = "has lost it", "begins behind it", "never had it"
 
 
@@ -101,26 +102,27 @@ class copies_are_where_they_were_put(_Logs):
 
     judges = "copies_keep_their_place"
     shipped = "violated: V25 offset 0 stands for the first file, V32 a slave with an empty file"
-    about = "at"
+    about = "at what"
     excuses = (
-        cause("V32", "a frame was appended elsewhere", when=lambda rule, told: told.about in rule.shifted),
-        cause("V25", "its master was asked for offset 0, which it had deleted",
-              when=lambda rule, told: told.about not in rule.shifted and told.about in rule.from_0),
+        cause("V32", "a frame was appended elsewhere", when=lambda _, told: told.about[1] == _SHIFTED),
+        cause("V25", "its master was asked for offset 0, and sent what its first file has",
+              when=lambda _, told: told.about[1] == _FIRST),
     )
-
-    # Slaves that were sent a frame of offset 0.
-    from_0 = Kept("at", survives="all", begins=(Match(events.LogCopied, having=lambda event: not event.master_offset),))
 
     @after(events.LogCopied)
     def copied(self, _: int, at: str, event: events.LogCopied) -> Iterator[Told]:
         new = [one for one in self.log(at).values()
                if one.commit_log_offset + one.size > event.offset and one.key is not None]
         for master in self.others(at):
-            placed = {one.key: one.commit_log_offset for one in self.log(master).values()} if new else {}
-            wrong = next((one for one in new if one.key in placed and placed[one.key] != one.commit_log_offset), None)
+            placed: dict[str | None, list[int]] = {}  # a message that is sent again, or comes again, is there twice
+            for one in self.log(master).values() if new else ():
+                placed.setdefault(one.key, []).append(one.commit_log_offset)
+            wrong = next((one for one in new if one.commit_log_offset not in placed.get(one.key, [
+                one.commit_log_offset])), None)
             if wrong is not None:
+                what = _SHIFTED if (at,) in self.shifted else _OTHER if event.master_offset else _FIRST
                 yield self.told(f"{at} has {wrong.key} at {wrong.commit_log_offset}, and {master} has put it at "
-                                f"{placed[wrong.key]}", at)
+                                f"{placed[wrong.key][0]}", at, what)
 
 
 class acknowledged_is_copied(_Logs):

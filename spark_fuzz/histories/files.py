@@ -26,6 +26,7 @@ PARQUET, ARROW, LINES = (".parquet",), (".arrow", ".arrows", ".feather"), (".jso
 SCHEMA = pa.schema(
     [(name, {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[kind]) for name, kind in TYPES.items()],
     metadata={VERSION_FIELD: str(VERSION)})
+PACKED = (".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip")
 ROWS = 1 << 16
 """Rows of a batch."""
 GROUP_ROWS = 1 << 18
@@ -52,7 +53,8 @@ def parts(path: Path) -> list[Path]:
         raise BadInputError(f"{path}: no history is there; give a .jsonl, .parquet or .arrow file, or a folder of them")
     for file in files:
         if file.suffix not in known:
-            raise BadInputError(f"{file}: not a history by its name; give a .jsonl, .parquet or .arrow file")
+            packed = "; unpack it first" if file.suffix in PACKED else ""
+            raise BadInputError(f"{file}: not a history by its name{packed}; give a .jsonl, .parquet or .arrow file")
     return files
 
 
@@ -80,6 +82,9 @@ def _line(file: Path, number: int, line: bytes) -> Iterator[Row]:
         found = parsed(line.decode("utf-8"), number)
     except (MalformedError, UnicodeDecodeError) as error:
         cut = "; the file ends in the middle of it" if not line.endswith(b"\n") else ""
+        if isinstance(error, UnicodeDecodeError):
+            cut = f", which JSON lines must be{cut}"
+            error = MalformedError(f"not UTF-8 ({error.reason} at byte {error.start + 1} of the line)")
         yield Row(f"{file}, row {number}", None, f"{error}{cut}")
         return
     if found is not None:

@@ -197,7 +197,7 @@ def test_roots_are_free() -> None:
 
 # Helpers of tests ----------------------------------------------------------------------------------------------------
 
-STORIES = ("stateful_tests.stories", "stateful_tests.cover.store")
+STORIES = ("stateful_tests.stories", "stateful_tests.cover.store", "stateful_tests.cover.group")
 """That a story breaks what it names, and does so no more when it is repaired, is tested, too."""
 
 

@@ -189,10 +189,10 @@ def _transaction_reordered(history: History, agree_ms: int | None) -> Iterator[S
     for message in _messages(history):
         if not any(one.half for one in _of(history, "send", message)):
             continue
-        told = _of(history, "acknowledged half_committed half_rolled_back", message)
+        told = _of(history, "half_committed half_rolled_back", message)
         for other in told:
             earlier = [one for one in told if one.process == other.process and one.seq < other.seq]
-            if earlier and earlier[-1].kind not in ("acknowledged", other.kind):
+            if earlier and earlier[-1].kind != other.kind:
                 yield _found("transaction_reordered", other)
         commits = _of(history, "half_committed", message)
         for one in _of(history, "delivered", message) if commits else ():

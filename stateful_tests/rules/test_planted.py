@@ -20,6 +20,9 @@ PLANTED = (
     ("delivered_was_sent", "repaired+seeded-broker-gives-ids", "stored_sync", "calm", 0),
     ("settled_is_over", "repaired+seeded-batch-comes-again", "stored_sync", "calm", 0),
     ("committed_offset_never_goes_back", "repaired+seeded-some-commits-are-lower", "stored_sync", "calm", 0),
+    ("every_message_is_settled", "repaired+ol-go-retrylater-skips", "stored_orderly", "calm", 0),
+    ("ordered_messages_stay_in_order", "repaired+ol-go-retrylater-skips", "stored_orderly", "calm", 0),
+    ("failure_is_retried_once", "repaired+rt-wrong-batch-sent-back", "stored_retry", "calm", 0),
     ("what_is_taken_away_stays_away", "repaired-N-13", "operators", "calm", 5),
     ("group_offsets_go_with_the_group", "repaired+po-deleted-group-keeps-offset", "operators", "calm", 1),
     ("committed_offset_survives_its_broker", "repaired+seeded-offsets-are-not-written", "operators", "calm", 1),
@@ -89,6 +92,9 @@ PLANTED = (
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
     ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
     ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 5),
+    ("rolled_back_stays_hidden", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
+    ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 0),
+    ("attempts_are_used", "repaired+pr-async-no-retry-on-connect", "sending", "calm", 0),
 )
 
 

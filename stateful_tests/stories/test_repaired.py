@@ -14,6 +14,7 @@ import pytest
 from impl.variants.catalogue import REPAIRS
 from impl.variants.repairs import store_reads, store_recovery
 from impl.variants.stack import active
+from stateful_tests.cover.group import test_sender_hazards as senders
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_clients as alone
@@ -33,6 +34,15 @@ from stateful_tests.stories import test_two_owners as owners
 Story = Callable[[], None]
 
 REFUTED: tuple[tuple[Story, str, str], ...] = (
+    (senders.test_p1_the_last_attempt_is_refused_and_an_earlier_one_is_stored, "honest_exceptions",
+     "CONNECT_BROKER_EXCEPTION"),
+    (senders.test_p3_the_list_that_all_share_loses_the_queues_of_a_broker, "queues_of_its_own", "== {BROKERS[0]}"),
+    (senders.test_p4_an_asynchronous_retry_names_a_queue_that_the_broker_has_not, "queue_of_the_retried_broker",
+     "is illegal"),
+    (senders.test_p5_a_busy_broker_ends_the_send_and_the_other_one_is_not_asked, "refusals_are_tried_elsewhere",
+     "[BUSY, BUSY]"),
+    (senders.test_p7_an_asynchronous_send_that_is_refused_is_not_tried_elsewhere, "refusals_are_tried_elsewhere",
+     "count(SendResult) == 2"),
     (clients.test_b1_members_with_different_topics_remove_each_others, "one_set_of_topics", "<= set(tables)"),
     (late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "update_in_one_step", "first.hit"),
     (late.test_b29_a_heartbeat_that_was_overtaken_puts_an_older_subscription_over_a_newer_one, "put_in_one_step",

@@ -27,6 +27,8 @@ from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants import evidence
 from invariants.finding import Finding
 from invariants.hazards import HAZARDS
+from invariants.histories.checks import PROMISES
+from invariants.pictures.lives import life
 from invariants.pictures.picture import picture
 from invariants.rules.telling_apart import perhaps, shown
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
@@ -120,8 +122,13 @@ def document(verdict: Verdict, shown: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pictured(world: World, found: Finding, subject: str) -> dict[str, Any]:
-    """The picture of a finding of a world that keeps a trail, and in which a subject has lived."""
+    """The picture of a finding of a world that keeps a trail, and in which a subject has lived.
+
+    Of what clients have observed of a message it is the life of the message.
+    """
     kernel = world.simulation.kernel
+    if found.property in PROMISES and dict(found.about).get("key") is not None:
+        return life(kernel.records, world.notes.history(), found).document()
     if kernel.trail is None:
         raise ValueError("the world keeps no trail: its tape does not tell")
     return picture(kernel.records, kernel.trail, found, users_see(subject, found)).document()

@@ -8,6 +8,8 @@ from impl.events.sentences.said import Said
 SENTENCES: dict[type, Said] = {
     told.ProducerStarted: Said("producer {group} of {client_id} has started", "starts of producers"),
     told.ProducerShutDown: Said("producer {group} of {client_id} has shut down", "ends of producers"),
+    told.PublishInfoUpdated: Said(
+        "producer {group} of {client_id} has queues of {topic} to choose from: {queues}", "queues for producers"),
     told.SendAttempted: Said(
         "producer {group} of {client_id} sends {key} to {mq}, attempt {attempt}", "attempts to send"),
     told.SendFailed: Said(

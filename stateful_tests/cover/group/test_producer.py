@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import pytest
 
 from impl.client.client_errors import ClientErrorCode, RequestTimeoutError, SendError
-from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.message_queue_selectors import (
     SelectMessageQueueByHash,
     SelectMessageQueueByMachineRoom,
     SelectMessageQueueByRandom,
 )
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
 from impl.client.offset_store import MQBrokerError
 from impl.client.producer_config import ProducerConfig
 from impl.client.request_reply import request
@@ -32,75 +29,27 @@ from impl.decisions.flags import COMPRESSED_FLAG
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import MessageAppended, SendAttempted, SendFailed
-from impl.hosts.simulation.node import Node
-from impl.ports.remoting import Command, Connection, Handler, RemotingTimeoutError, RemotingTooMuchRequestError
-from stateful_tests.worlds.workloads import STORE
+from impl.ports.remoting import Command, Connection, RemotingTimeoutError, RemotingTooMuchRequestError
+from stateful_tests.stories.senders import (
+    BROKERS,
+    PRODUCER,
+    TOPIC,
+    Callback,
+    answering,
+    knowing,
+    outcome,
+    serve,
+    started,
+    two_brokers,
+)
 from stateful_tests.worlds.world import World
-
-BROKERS, PRODUCER, TOPIC = ("broker-a", "broker-b"), "producer1", "orders"
-PLAIN = ProducerConfig("P")
-
-
-class Callback:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[SendResult | JavaError] = []
-
-    def on_success(self, result: SendResult) -> None:
-        self.told.append(result)
-
-    def on_exception(self, error: JavaError) -> None:
-        self.told.append(error)
 
 
 @pytest.fixture
 def world() -> Iterator[World]:
     with World() as world:
-        world.store_config = STORE
-        world.add_namesrv()
-        for broker in BROKERS:
-            world.add_broker(broker, broker, topics=[TopicConfig(TOPIC, 2, 2)])
-        world.run(100)
+        two_brokers(world)
         yield world
-
-
-def started(world: World, config: ProducerConfig = PLAIN, **settings: Any) -> DefaultMQProducer:
-    """A process with a producer."""
-    made: list[DefaultMQProducer] = []
-
-    async def boot(node: Node) -> None:
-        client_config = ClientConfig(world.namesrv_addrs, PRODUCER, **settings)
-        producer = DefaultMQProducer(node, MQClientManager(node), client_config, config)
-        await producer.start()
-        made.append(producer)
-
-    world.simulation.add(PRODUCER, boot)
-    world.run(2_000)
-    (producer,) = made
-    return producer
-
-
-def knowing(world: World, config: ProducerConfig = PLAIN) -> DefaultMQProducer:
-    """A process with a producer that has the route of the topic."""
-    producer = started(world, config)
-    outcome(world, lambda: producer.impl.try_to_find_topic_publish_info(TOPIC))
-    return producer
-
-
-def outcome(world: World, job: Callable[[], Awaitable[Any]], within_ms: int = 10_000) -> Any:
-    """What a call in the producer's process gives, or the exception that it raises."""
-    ended: list[Any] = []
-
-    async def call() -> None:
-        try:
-            ended.append(await job())
-        except JavaError as error:
-            ended.append(error)
-
-    world.call(PRODUCER, call)
-    world.run_until(lambda: bool(ended), within_ms)
-    return ended[0]
 
 
 def attempts(world: World) -> list[MessageQueue]:
@@ -172,11 +121,6 @@ def test_a_long_body_is_compressed_and_is_the_senders_own_afterwards(world: Worl
     assert (short.header.sys_flag, len(short.body)) == (0, 4_095)
 
 
-def serve(world: World, broker: str, code: RequestCode, handler: Handler) -> None:
-    """Let a broker answer requests of this code in this way."""
-    world.brokers[broker].remoting_server.register_processor(code, handler, world.brokers[broker].pools["send"])
-
-
 def seen_by(world: World, broker: str, requests: list[Command]) -> None:
     """Let a broker keep what it is asked, and answer as it does."""
     plane = world.brokers[broker].data_plane
@@ -186,20 +130,6 @@ def seen_by(world: World, broker: str, requests: list[Command]) -> None:
     async def handler(channel: Connection, request: Command) -> Command | None:
         requests.append(request)
         return await send(channel, request)
-
-    serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
-
-
-def answering(world: World, broker: str, code: int, times: int = 100) -> None:
-    """Let a broker refuse sends with a code, so often."""
-    plane = world.brokers[broker].data_plane
-    assert plane is not None
-    send, refused = plane.send_message_processor.send_message, 0
-
-    async def handler(channel: Connection, request: Command) -> Command | None:
-        nonlocal refused
-        refused += 1
-        return Command(code, remark="no") if refused <= times else await send(channel, request)
 
     serve(world, broker, RequestCode.SEND_MESSAGE_V2, handler)
 

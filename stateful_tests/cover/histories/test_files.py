@@ -147,6 +147,18 @@ def test_a_history_without_operations_is_bad_input(tmp_path: Path, given: str, s
         rows(path)
 
 
+def test_what_is_packed_and_what_is_no_utf_8_is_said_to_be_so(tmp_path: Path) -> None:
+    packed = tmp_path / "history.jsonl.gz"
+    packed.write_bytes(b"")
+    with pytest.raises(BadInputError, match="not a history by its name; unpack it first"):
+        rows(packed)
+    path = history_of(tmp_path, SEND, Operation("failed", "p", 2, "m"))
+    path.write_bytes(path.read_bytes() + b'{"kind": "send", "process": "p\xff"}\n')
+    found, closing = rows(path)
+    assert "row 3: not UTF-8 (invalid start byte at byte 31 of the line), which JSON lines must be" in closing[0]
+    assert found["history_is_well_formed"].outcome.is_unknown
+
+
 def test_clocks_of_two_machines_are_believed_only_if_somebody_vouches_for_them(tmp_path: Path) -> None:
     path = history_of(
         tmp_path, SEND._replace(delay_ms=100, time_ms=1_000), Operation("acknowledged", "p", 2, "m", time_ms=1_001),

@@ -13,7 +13,7 @@ from impl.common.message_const import PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
 from impl.decisions.running_flags import DISK_FULL_BIT
 from impl.variants.catalogue import BUGS
 from impl.variants.stack import active
-from stateful_tests.cover.store.test_schedule import DelayBroker
+from stateful_tests.cover.store.delays import DelayBroker
 from stateful_tests.cover.store.transactions import TransactionBroker
 
 SECOND_MS = 1_000

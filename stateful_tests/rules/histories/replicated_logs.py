@@ -97,6 +97,9 @@ HISTORIES = (
             kept=(*BOTH, appended(1, 100, None), copied(2, 0)), kept_views=has(record(0, None)), causes=("V25",)),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 200)), views=has(record(200)),
             kept=(*BOTH, appended(1, 100), copied(2, 200)), kept_views=has(record(200, "k7")), causes=()),
+    # It is there twice.
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
+            kept=(*BOTH, appended(1, 0), appended(1, 100), copied(2, 0)), kept_views=has(ONE)),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
             kept=(*ELSE_SLAVE, appended(1, 100), copied(2, 0)), kept_views=has(ONE)),
 

@@ -1,0 +1,76 @@
+"""Planted bugs of producers (group PR of known bugs), and of transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor
+from impl.client.mq_fault_strategy import MQFaultStrategy
+from impl.client.send_message_api import AsyncSend, SendMessageAPI
+from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
+from impl.decisions.java_errors import JavaError
+from impl.variants.variant import Variant, around
+
+
+@around(MQFaultStrategy, "select_one_message_queue")
+def _only_the_last_broker(original: Callable[..., PickedQueue]) -> Callable[..., PickedQueue]:
+    def select_one_message_queue(
+        self: MQFaultStrategy, info: TopicPublishInfo, last_broker_name: str | None,
+    ) -> PickedQueue:
+        """With latency fault tolerance a retry takes a queue of the broker that has failed."""
+        queues = info.message_queue_list
+        place = next((at for at, mq in enumerate(queues) if mq.broker_name == last_broker_name), None)
+        if not self.send_latency_fault_enable or place is None:
+            return original(self, info, last_broker_name)
+        return PickedQueue(queues, place)
+
+    return select_one_message_queue
+
+
+@around(MQFaultStrategy, "select_one_message_queue")
+def _avoid_nothing(original: Callable[..., PickedQueue]) -> Callable[..., PickedQueue]:
+    def select_one_message_queue(
+        self: MQFaultStrategy, info: TopicPublishInfo, last_broker_name: str | None,
+    ) -> PickedQueue:
+        """Nobody is told which broker was tried last."""
+        del last_broker_name
+        return original(self, info, None)
+
+    return select_one_message_queue
+
+
+@around(SendMessageAPI, "_on_exception")
+def _no_retry_without_a_connection(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _on_exception(
+        self: SendMessageAPI, broker_name: str, timeout_ms: int, send: AsyncSend, error: JavaError, *,
+        need_retry: bool,
+    ) -> None:
+        """What the call itself raises ends the send."""
+        connected = not error.java_class.endswith("RemotingConnectException")
+        await original(self, broker_name, timeout_ms, send, error, need_retry=need_retry and connected)
+
+    return _on_exception
+
+
+@around(EndTransactionProcessor, "process_request")
+def _commit_what_was_rolled_back(original: Callable[..., None]) -> Callable[..., None]:
+    def process_request(self: EndTransactionProcessor, header: object, respond: object) -> None:
+        """Whoever ends a transaction commits it."""
+        if header.commit_or_rollback == TRANSACTION_ROLLBACK_TYPE:  # type: ignore[attr-defined]  # the request's header
+            header = header._replace(commit_or_rollback=TRANSACTION_COMMIT_TYPE)  # type: ignore[attr-defined]
+        original(self, header, respond)
+
+    return process_request
+
+
+BUGS = (
+    Variant("pr-avoid-becomes-force", "bug", "With latency fault tolerance a retry goes to the broker that has failed.",
+            "apache/rocketmq #1607", replacements=(_only_the_last_broker,)),
+    Variant("pr-latency-ignores-last", "bug", "No retry avoids the broker that was tried last.",
+            "apache/rocketmq #6272", replacements=(_avoid_nothing,)),
+    Variant("pr-async-no-retry-on-connect", "bug", "An asynchronous send that finds no connection is not tried again.",
+            "apache/rocketmq #3556", replacements=(_no_retry_without_a_connection,)),
+    Variant("seeded-rollback-commits", "bug", "A half message that is rolled back is committed.",
+            "an idea: a flag that is read the wrong way", replacements=(_commit_what_was_rolled_back,)),
+)

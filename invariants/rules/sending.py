@@ -1,0 +1,244 @@
+"""What producers are told of their messages, how they use their attempts, and where they send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, on
+
+_STORED = frozenset({0, 10, 11, 12})
+"""SUCCESS, FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the master has the message."""
+_NOT_STORED = frozenset({2, 13, 14, 16, 17, 10001, 10003, 10004, 10005})
+"""SYSTEM_BUSY, MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, NO_PERMISSION, TOPIC_NOT_EXIST, and those ClientErrorCodes that
+say that no broker was reached: what fails with them is, by what they say, not stored."""
+_BUSY, _RETRIED = 2, frozenset({1, 14, 16, 17, 204, 205})
+_HOPELESS = frozenset({13, 10004, 10005})
+"""MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
+_NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
+_FIRST, _LATER = "first attempt", "later attempt"
+_OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
+"""What begins so has copies of messages of other topics."""
+_COMMITS = "COMMIT_MESSAGE"
+_TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
+_LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
+
+
+class send_outcome_is_honest(Rule):
+    """A message of which a producer is told that it is stored is stored there; one that was refused is not stored.
+
+    Most exceptions say neither.
+    """
+
+    shipped = "violated: P1 the last attempt speaks for all"
+    cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#processSendResponse"
+    about = "key"
+    excuses = (cause("P1", "it was tried more than once", when=lambda rule, told: told.about in rule.again),)
+
+    # Sends that were tried again. Where each message was appended, by its id; and the sends, of one message or a batch,
+    # that were refused.
+    again = Kept("key", survives="all", begins=(_TRIED_AGAIN,))
+    appended = Kept("id", survives="all")
+    refused = Kept("id", survives="all")
+
+    @on(events.MessageAppended)
+    def stored(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        self.appended.setdefault((event.key,), set()).add((at, event.commit_log_offset))
+        key = self.refused.pop((event.key,), None)
+        if key is not None:
+            yield self.told(f"{at} stores {event.key}, which was refused", key)
+
+    @on(events.SendAnswered)
+    def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        place = event.broker, event.commit_log_offset
+        if event.code in _STORED and place not in self.appended.get((event.key,), ()):
+            yield self.told(f"{at} is told that {event.key} is at {place[1]} in the log of {place[0]}, which has not "
+                            "appended it there", event.key)
+
+    @on(events.SendFailed)
+    def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
+        if event.code not in _NOT_STORED:
+            return
+        for one in event.key.split(","):
+            brokers = sorted(broker for broker, _ in self.appended.get((one,), ()))
+            if brokers:
+                yield self.told(f"{at} is told that {one} was refused (code {event.code}), and {brokers[0]} has it",
+                                event.key)
+            self.refused[one,] = event.key
+
+
+class message_is_stored_once(Rule):
+    """A message that is sent once is stored once in its topic."""
+
+    shipped = "violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended"
+    cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
+    about = "key"
+    excuses = (
+        Excuse("it was sent one way, and the network has doubled it",
+               when=lambda rule, told: told.about in rule.oneway and told.about not in rule.again),
+        cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
+        cause("P12", "it is a half message, whose end may arrive twice",
+              when=lambda rule, told: told.about in rule.committed),
+    )
+
+    # Where it is, by topic and id; the ids of those that were tried again, and of those that were sent one way.
+    stored = Kept("topic id", survives="all")
+    committed = Kept("key", survives="all", begins=(
+        Match(events.HalfMessageEnded, having=lambda one: one.state == _COMMITS),))
+    again = Kept("id", survives="all")
+    oneway = Kept("id", survives="all")
+
+    @on(events.SendAttempted)
+    def attempts(self, ms: int, at: str, event: events.SendAttempted) -> None:
+        del at
+        for one in event.key.split(",") if event.attempt > 1 else ():
+            self.again[one,] = ms
+        if event.oneway:
+            self.oneway[event.key,] = ms
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        if event.key is None or event.topic.startswith(_OWN_TOPICS):
+            return
+        key = event.topic, event.key
+        if key in self.stored:
+            yield self.told(f"{at} stores {event.key} in {event.topic}, and {self.stored[key]} has it", event.key)
+        self.stored[key] = at
+
+
+class attempts_are_used(Rule):
+    """A send does not fail before all its attempts were made, unless no broker would take the message."""
+
+    shipped = "violated: P2 a silent broker uses up the time, P5 SYSTEM_BUSY is final, P7 so is any asynchronous answer"
+    cite = "DefaultMQProducer.retryTimesWhenSendFailed, retryTimesWhenSendAsyncFailed"
+    about = "client_id why"
+    excuses = (
+        cause("P2", "no time is left", when=lambda _, told: told.about[1] == _NO_TIME),
+        cause("P5", "a broker was busy", when=lambda _, told: told.about[1] == _REFUSED),
+        cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[1] == _ANSWERED),
+    )
+
+    @on(events.SendFailed)
+    def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
+        if event.attempts < event.allowed and event.code not in _HOPELESS:
+            yield self.told(f"{at} gives {event.key} up after {event.attempts} of {event.allowed} attempts "
+                            f"(code {event.code}, {event.spent_ms} of {event.timeout_ms} ms)", event.client_id,
+                            _why(event))
+
+
+class retry_reaches_another_broker(Rule):
+    """An attempt that follows another one goes to another broker, if the topic has queues at one."""
+
+    shipped = "violated: Q-3 with latency fault tolerance the last broker is not avoided"
+    cite = "MQFaultStrategy#selectOneMessageQueue, TopicPublishInfo#selectOneMessageQueue"
+    about = "client_id group"
+    excuses = (cause("Q-3", "its producer is aware of latency", when=lambda rule, told: told.about in rule.aware),)
+
+    aware = Kept("client_id group", survives="all", begins=(_LATENCY_AWARE,))
+    # Number and broker of the last attempt; one at a broker without a known address is not told of.
+    tried = Kept("client_id group key", survives="all")
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        key, broker = (event.client_id, event.group, event.key), event.mq.broker_name
+        others = {mq.broker_name for mq in event.listed} - {broker}
+        if others and self.tried.get(key) == (event.attempt - 1, broker):
+            yield self.told(f"{at} sends {event.key} to {broker} again, and not to {min(others)}", *key[:2])
+        self.tried[key] = event.attempt, broker
+
+
+class queue_is_one_of_the_list(Rule):
+    """A request names a queue that the addressed broker has in the list from which its producer chooses."""
+
+    shipped = "violated: P4 an asynchronous retry changes the address only"
+    cite = "MQClientAPIImpl#onExceptionImpl, TopicPublishInfo.messageQueueList"
+    about = "client_id group which"
+    excuses = (cause("P4", "it is a later attempt", when=lambda _, told: told.about[2] == _LATER),)
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        if event.listed and event.mq not in event.listed:
+            yield self.told(f"{at} sends {event.key} to queue {event.mq.queue_id} of {event.mq.broker_name}, which is "
+                            "not in its list", event.client_id, event.group, _LATER if event.attempt > 1 else _FIRST)
+
+
+class list_is_that_of_its_route(Rule):
+    """The list from which a producer chooses is what its route has made, for as long as it has that route."""
+
+    shipped = "violated: P3 latency fault tolerance writes into the shared list"
+    cite = "MQFaultStrategy#selectOneMessageQueue, TopicPublishInfo.messageQueueList"
+    about = "client_id group"
+    excuses = (cause("P3", "a producer of its process is aware of latency",
+                     when=lambda rule, told: told.about[:1] in rule.aware),)
+
+    aware = Kept("client_id", survives="all", begins=(_LATENCY_AWARE,))
+    # All lists that the producer was given; a send that began under an old one goes on with it.
+    given = Kept("client_id group", survives="all")
+
+    @on(events.PublishInfoUpdated)
+    def updated(self, _: int, at: str, event: events.PublishInfoUpdated) -> None:
+        del at
+        self.given.setdefault((event.client_id, event.group), set()).add(frozenset(event.queues))
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        key = event.client_id, event.group
+        if event.listed and event.listed not in self.given.get(key, ()):
+            yield self.told(f"{at} chooses from {len(event.listed)} queues, and no route has given it these", *key)
+
+
+class equal_arguments_have_one_queue(Rule):
+    """Messages that are sent with equal arguments, by hash, go to one queue."""
+
+    shipped = "violated: P10 the hash is taken over the list of the moment"
+    cite = "SelectMessageQueueByHash#select"
+    about = "client_id group"
+    excuses = (cause("P10", "the route of the topic has changed", when=lambda rule, told: told.about in rule.routed),)
+
+    routed = Kept("client_id group", survives="all", begins=(events.PublishInfoUpdated,))
+    # Where the last one went.
+    went = Kept("client_id group topic hashed", survives="all")
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        if event.hashed is None:
+            return
+        key = event.client_id, event.group, event.mq.topic, event.hashed
+        last = self.went.get(key, event.mq)
+        if last != event.mq:
+            yield self.told(f"{at} sends messages of {event.hashed} to queue {event.mq.queue_id} of "
+                            f"{event.mq.broker_name}, and before to queue {last.queue_id} of {last.broker_name}",
+                            *key[:2])
+        self.went[key] = event.mq
+
+
+class rolled_back_stays_hidden(Rule):
+    """A half message that its producer has rolled back is never put into its topic."""
+
+    cite = "EndTransactionProcessor#processRequest"
+    about = "at key"
+
+    # Half messages that were rolled back, by their ids.
+    rolled_back = Kept("id", survives="all")
+
+    @on(events.HalfMessageEnded)
+    def ended(self, _: int, at: str, event: events.HalfMessageEnded) -> None:
+        del at
+        if event.state == "ROLLBACK_MESSAGE":
+            self.rolled_back[event.key,] = True
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        if (event.key,) in self.rolled_back and not event.topic.startswith(_OWN_TOPICS):
+            yield self.told(f"{at} puts {event.key} into {event.topic}, which was rolled back", at, event.key)
+
+
+def _why(event: events.SendFailed) -> str:
+    """Why a send has failed before its last attempt."""
+    if event.spent_ms >= event.timeout_ms:
+        return _NO_TIME
+    if event.code == _BUSY:
+        return _REFUSED
+    return _ANSWERED if event.code in _RETRIED else _OTHERWISE

@@ -1,0 +1,100 @@
+"""Written histories of producers: what they are told, their attempts, and where they send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.sending  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    HalfMessageEnded,
+    MessageAppended,
+    ProducerStarted,
+    PublishInfoUpdated,
+    SendAnswered,
+    SendAttempted,
+    SendFailed,
+)
+from stateful_tests.rules.written import Written
+
+P, ID, G, A, B = "producer1", "producer1@1", "P", "broker-a", "broker-b"
+QUEUES = tuple(MessageQueue("orders", broker, queue_id) for broker in (A, B) for queue_id in range(2))
+Told = tuple[int, str, Any]
+
+
+def appended(ms: int, key: str = "k", at: str = A, offset: int = 0, topic: str = "orders") -> Told:
+    """A broker appends a message."""
+    return ms, at, MessageAppended(at, topic, 0, 0, offset, 100, key)
+
+
+def answered(ms: int, code: int = 0, offset: int = 0, at: str = A) -> Told:
+    """A broker has answered the producer."""
+    return ms, P, SendAnswered(at, "orders", 0, 0, offset, "k", code)
+
+
+def failed(code: int, attempts: int = 3, spent_ms: int = 10, key: str = "k") -> Told:
+    """The producer gives a message up."""
+    return 5, P, SendFailed(ID, G, key, code, attempts, 3, spent_ms, 3_000)
+
+
+def tried(ms: int, attempt: int = 1, mq: MessageQueue = QUEUES[0], key: str = "k", **more: Any) -> Told:
+    """The producer sends a message."""
+    return ms, P, SendAttempted(ID, G, key, attempt, mq, **{"listed": frozenset(QUEUES), **more})
+
+
+def started(*, aware: bool) -> Told:
+    """The producer starts."""
+    return 0, P, ProducerStarted(ID, G, aware)
+
+
+def ended(ms: int, state: str) -> Told:
+    """The producer ends its half message."""
+    return ms, P, HalfMessageEnded(ID, G, "k", state)
+
+
+GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
+CUT = frozenset(QUEUES[:3])
+OTHER = (2, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:3]))
+
+HISTORIES = (
+    Written("send_outcome_is_honest", broken=(answered(2),), kept=(appended(1), answered(2)), causes=()),
+    Written("send_outcome_is_honest", broken=(appended(1, offset=7), answered(2)), kept=(answered(2, code=1),)),
+    Written("send_outcome_is_honest", broken=(tried(1), appended(2), tried(3, 2), failed(17)), causes=("P1",),
+            kept=(tried(1), appended(2), failed(10002))),
+    Written("send_outcome_is_honest", broken=(failed(2), appended(6)), kept=(failed(1), appended(6)), causes=()),
+    Written("send_outcome_is_honest", broken=(failed(16, key="j,k"), appended(6)), kept=(failed(16, key="i,j"),)),
+    Written("message_is_stored_once", broken=(appended(1), appended(2, at=B)), causes=(),
+            kept=(appended(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC"), appended(3, "other"))),
+    Written("message_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
+            kept=(tried(0, oneway=True), appended(1), appended(2))),
+    Written("message_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
+            kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),
+    Written("attempts_are_used", broken=(failed(-1, 2, 3_000),), kept=(failed(-1, 3, 3_000),), causes=("P2",)),
+    Written("attempts_are_used", broken=(failed(2, 1),), kept=(failed(13, 1),), causes=("P5",)),
+    Written("attempts_are_used", broken=(failed(17, 1),), kept=(failed(10005, 0),), causes=("P7",)),
+    Written("attempts_are_used", broken=(failed(10001, 1),), kept=(failed(10001),), causes=()),
+    Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
+            kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),
+    Written("retry_reaches_another_broker", broken=(started(aware=False), tried(1), tried(2, 2)), causes=(),
+            kept=(tried(1), tried(2, 2, listed=frozenset(QUEUES[:2])), tried(3, key="other"), tried(4, 3, QUEUES[2]),
+                  tried(5, 2, QUEUES[2], key="other"))),
+    Written("queue_is_one_of_the_list", broken=(tried(1, 2, QUEUES[3], listed=CUT),), causes=("P4",),
+            kept=(tried(1, 2), tried(2, listed=frozenset()))),
+    Written("queue_is_one_of_the_list", broken=(tried(1, 1, QUEUES[3], listed=CUT),), causes=(),
+            kept=(tried(1, 1, QUEUES[2], listed=CUT),)),
+    Written("list_is_that_of_its_route", broken=(started(aware=True), GIVEN, tried(1, listed=CUT)), causes=("P3",),
+            kept=(GIVEN, OTHER, tried(3, listed=CUT), tried(4), tried(5, listed=frozenset()))),
+    Written("list_is_that_of_its_route", broken=(started(aware=False), GIVEN, tried(1, listed=CUT)), causes=(),
+            kept=(GIVEN, tried(1))),
+    Written("equal_arguments_have_one_queue", causes=("P10",), broken=(
+        GIVEN, tried(1, hashed="red"), OTHER, tried(3, mq=QUEUES[1], hashed="red")), kept=(
+        tried(1, hashed="red"), tried(2, mq=QUEUES[1], hashed="green"), tried(3, mq=QUEUES[2]),
+        tried(4, hashed="red"))),
+    Written("equal_arguments_have_one_queue", broken=(
+        tried(1, hashed="red"), tried(3, mq=QUEUES[1], hashed="red")), kept=(tried(1), tried(2, mq=QUEUES[1])),
+            causes=()),
+    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)),
+            kept=(ended(1, "COMMIT_MESSAGE"), appended(2))),
+    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)), kept=(
+        ended(1, "ROLLBACK_MESSAGE"), appended(2, topic="TRANS_CHECK_MAX_TIME_TOPIC"), appended(3, "other"))),
+)
