@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from impl.store.ha import ha_client, ha_connection
+from invariants.commands.evidence import compared_again
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.replay import FileResult
@@ -179,6 +180,19 @@ def test_a_fault_of_ours_is_noticed(
 ) -> None:
     monkeypatch.setattr(module, name, wrong)
     assert compared(tmp_path, recorded()).different
+
+
+def test_a_difference_is_replayed(tmp_path: Path) -> None:
+    folder = tmp_path / "wire"
+    folder.mkdir()
+    (folder / "index.json").write_text("{}", "utf-8")
+    compared(folder, changed(recorded(), 2, 0, struct.pack(">q", 568)))
+    (row,) = conform(tmp_path, ["wire/ha-replication"], out=tmp_path)
+    assert row.outcome == Outcome.VIOLATED
+    document = json.loads((tmp_path / str(row.evidence)).read_text("utf-8"))
+    assert compared_again(document).outcome == Outcome.VIOLATED
+    compared(folder, recorded())
+    assert compared_again(document).outcome == Outcome.HOLDS
 
 
 # Bad input ------------------------------------------------------------------------------------------------------------
