@@ -101,7 +101,7 @@ class filter_of_another_member_counts(Ascription):
 class listeners_overlap_behind_a_lease(Ascription):
     """A listener that runs cannot be stopped when the lease ends."""
 
-    judges = "listeners_do_not_overlap"
+    judges = "listeners_do_not_overlap ordered_messages_stay_in_order"
     excuses = (
         cause("D7", "a listener worked for longer than its client believes in the lock", when=lambda rule, found: any(
             found.time_ms - begun_ms > deadlines.CLIENT_LEASE_MS for begun_ms in rule.facts.busy.values())),

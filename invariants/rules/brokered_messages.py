@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from invariants.rules.excuse import cause
 from invariants.rules.rule import Rule, Told, on
 
 
@@ -28,6 +29,10 @@ class accepted_send_back_is_kept(Rule):
     shipped = "violated: M2 a group with no retry queue loses it"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack"
     about = "broker group"
+    excuses = (
+        cause("M2", "the group has no retry queues there",
+              when=lambda rule, told: (nums := rule.views.retry_queue_nums(*told.about)) is not None and nums <= 0),
+    )
 
     @on(events.SendBackTaken)
     def taken(self, _: int, at: str, event: events.SendBackTaken) -> Iterator[Told]:

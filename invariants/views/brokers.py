@@ -61,6 +61,12 @@ class BrokerViews:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
 
+    def retry_queue_nums(self, broker: str, group: str) -> int | None:
+        """SubscriptionGroupConfig.retryQueueNums of a group; None where it is not configured, or no broker runs."""
+        found = self.living.broker(broker)
+        config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
+        return None if config is None else config.retry_queue_nums
+
     def subscription_group_version(self, broker: str) -> tuple[int, int]:
         """SubscriptionGroupManager.dataVersion: time and counter, of a broker that runs."""
         found = self.living.broker(broker)

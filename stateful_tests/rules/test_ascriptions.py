@@ -105,6 +105,7 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any
     ("live_broker_stays_routed", 1, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 1))), set()),
     ("live_broker_stays_routed", 1, (STARTS, STARTS), set()),
     ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS,), {"D7"}),
+    ("ordered_messages_stay_in_order", LEASE_MS + 1, (LISTENS,), {"D7"}),
     ("listeners_do_not_overlap", LEASE_MS, (LISTENS,), set()),
     ("listeners_do_not_overlap", LEASE_MS + 1, (LISTENS, (1, "c1", ListenerEnded("c1", "G", MQ))), set()),
 ])
