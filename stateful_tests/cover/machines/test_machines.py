@@ -183,7 +183,7 @@ def test_a_promise_that_is_not_kept_is_a_failure(monkeypatch: pytest.MonkeyPatch
 def test_rough_time_is_rough_only_where_chance_says_so() -> None:
     calm, boring, rough = (played("consumer_group", "repaired", parsed(text)) for text in (
         "pass_time(s=20)", "rough_time(chance=[200])", f"rough_time(chance={[5] * 40})"))
-    # Where threads may meet they let each other go first, also if none is late: within a millisecond the order differs.
+    # Where the order is left to chance all timers of a millisecond are ready at once: within it the order differs.
     records = [sorted(machine.world.simulation.kernel.records, key=str) for machine in (calm, boring, rough)]
     assert records[0] == records[1] != records[2]
     assert not any(boring.tape.choices)
