@@ -4,10 +4,10 @@
     python -m bench.simulation --profile storm --rounds 10
     python -m bench.simulation --workload stored --profile disks
 
-The world is that of the workload `clustering` (two name servers, two brokers, three consumers of one group) unless
-another is named, for RUN_MS of its time. Under the profile `calm` it is left alone; under any other, things fail and
-people start, stop and change what they have. (Repairs take away points at which threads interleave, so that `repaired`
-has fewer, longer segments.)
+The worlds are those of the workloads `clustering` (two name servers, two brokers, three consumers of one group) and
+`sending` (producers beside consumers) unless others are named, for RUN_MS of their time. Under the profile `calm` it is
+left alone; under any other, things fail and people start, stop and change what they have. (Repairs take away points at
+which threads interleave, so that `repaired` has fewer, longer segments.)
 It is driven in turn, round by round, by
 
     random tape              a seed, as campaigns do
@@ -16,8 +16,8 @@ It is driven in turn, round by round, by
     draws from Hypothesis    @given data, and one draw(integers(0, n-1)) for each choice: how it is usually done
 
 One JSON object a line: subject, workload, profile, driver, runs, segments (what a task does between two awaits),
-choices, cpu_seconds, segments_per_second (of CPU time, all rounds), best_round, of_draws (times as fast as the last
-driver).
+choices, messages (what applications send), cpu_seconds, segments_per_second and messages_per_second (of CPU time, all
+rounds), best_round, of_draws (times as fast as the last driver).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
+from invariants.histories.operations import SEND
 from invariants.refinement.follower import ROUND, Following
 from invariants.verdict import BadInputError, known
 from stateful_tests.worlds.healing import watching
@@ -56,6 +57,7 @@ class Measured:
     runs: int = 0
     segments: int = 0
     choices: int = 0
+    messages: int = 0
     cpu_s: float = 0.0
     rounds: list[float] = field(default_factory=list)
 
@@ -84,6 +86,7 @@ class Measured:
                 self.runs += 1
                 self.segments += world.simulation.kernel.segments
                 self.choices += len(tape.choices)
+                self.messages += sum(one.operation.kind == SEND for one in world.notes.history())
 
 
 class DrawnTape:
@@ -169,8 +172,9 @@ def compare(subject: str, workload: str, profile: str, rounds: int) -> list[dict
     return [
         {
             "subject": subject, "workload": workload, "profile": profile, "driver": name,
-            "runs": one.runs, "segments": one.segments, "choices": one.choices,
+            "runs": one.runs, "segments": one.segments, "choices": one.choices, "messages": one.messages,
             "cpu_seconds": round(one.cpu_s, 3), "segments_per_second": round(one.segments / one.cpu_s),
+            "messages_per_second": round(one.messages / one.cpu_s, 1),
             "best_round": round(max(one.rounds)), "of_draws": round(one.segments / one.cpu_s / usual, 1),
         }
         for name, one in all_measured.items()
@@ -181,14 +185,17 @@ def main(
     profile: Annotated[list[str], typer.Option(help=f"Fault profile, of {', '.join(PROFILES)}; may be repeated.")]
     = ["calm", "storm"],  # noqa: B006  # typer copies it
     subject: Annotated[str, typer.Option(help="What is simulated.")] = "shipped",
-    workload: Annotated[str, typer.Option(help=f"Of {', '.join(WORKLOADS)}.")] = "clustering",
+    workload: Annotated[list[str], typer.Option(help=f"Of {', '.join(WORKLOADS)}; may be repeated.")]
+    = ["clustering", "sending"],  # noqa: B006  # typer copies it
     rounds: Annotated[int, typer.Option(min=1, help=f"Rounds of {RUNS} runs of each driver.")] = 5,
     json_file: Annotated[str | None, typer.Option("--json", help="Write the lines to a file; - for stdout.")] = None,
 ) -> None:
     """Segments for each second of CPU time, one JSON object a line for each driver."""
     try:
-        known("workload", workload, WORKLOADS)
-        lines = [json.dumps(line) for one in profile for line in compare(subject, workload, one, rounds)]
+        for name in workload:
+            known("workload", name, WORKLOADS)
+        lines = [json.dumps(line) for name in workload for one in profile
+                 for line in compare(subject, name, one, rounds)]
     except BadInputError as error:
         raise typer.BadParameter(str(error)) from None
     print("\n".join(lines))

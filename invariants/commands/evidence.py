@@ -125,8 +125,8 @@ def compared_again(document: dict[str, Any]) -> Verdict:
     if about == "recording":
         row = recorded_row(document, RECORDINGS, lines)
         return replay_row(document, row, ADAPTERS[stem(document["subject"]["name"])])
-    if about in ("implementation", IMAGE):
-        return replay_row(document, document, replayed_image if about in {IMAGE, SCENARIO} else live_row)
+    if about in ("implementation", IMAGE, SCENARIO):
+        return replay_row(document, document, live_row if about == "implementation" else replayed_image)
     return replay_counterexample(document)
 
 

@@ -17,6 +17,8 @@ from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.replay import FileResult, Row, recordings, replay, stem
 from stateful_tests.conformance.store_answers import compare_image
 from stateful_tests.conformance.store_images import Image, images
+from stateful_tests.conformance.wire.ha import compare_ha
+from stateful_tests.conformance.wire.ha_log import PREFIX
 from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import HOSTILE, Scenario, scenarios
@@ -80,8 +82,7 @@ def _results(
         except BadInputError as error:
             bad.append(error)
     calls: list[Callable[[], FileResult]] = [partial(compare_image, image) for image in one.images]
-    calls += [partial(compare_hostile if scenario.name == HOSTILE else compare_scenario, scenario)
-              for scenario in one.scenarios]
+    calls += [partial(_compare_traffic, scenario) for scenario in one.scenarios]
     for call in calls:
         try:
             result = call()
@@ -90,6 +91,13 @@ def _results(
         else:
             progress(result.path, result.rows)
             yield result
+
+
+def _compare_traffic(scenario: Scenario) -> FileResult:
+    """What is in the file is told by its name."""
+    if scenario.name == HOSTILE:
+        return compare_hostile(scenario)
+    return compare_ha(scenario) if scenario.name.startswith(PREFIX) else compare_scenario(scenario)
 
 
 def replayed_image(document: Mapping[str, Any]) -> str | None:
@@ -105,7 +113,7 @@ def replayed_image(document: Mapping[str, Any]) -> str | None:
     if image is not None:
         found = compare_image(image)
     elif scenario is not None:
-        found = compare_hostile(scenario) if scenario.name == HOSTILE else compare_scenario(scenario)
+        found = _compare_traffic(scenario)
     else:
         raise LookupError(f"no image and no scenario {name} in {folder}")
     line = document["arguments"]["line"]

@@ -14,7 +14,7 @@ from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.replay import SHOWN, VERSION, Difference, FileResult
 from stateful_tests.conformance.wire.answers import compare_answer, kept_ext
 from stateful_tests.conformance.wire.contents import CONTENTS, shown_ext
-from stateful_tests.conformance.wire.recorded import OTHER_SCENARIOS, Frame, Scenario
+from stateful_tests.conformance.wire.recorded import Frame, Scenario
 from stateful_tests.conformance.wire.traffic import PUSHES, Lived, Traffic
 from stateful_tests.worlds.world import World
 
@@ -39,13 +39,8 @@ class _Row(NamedTuple):
 def compare_scenario(scenario: Scenario) -> FileResult:
     """All rows of a scenario; raises BadInputError for a file that cannot be read."""
     begin = time.perf_counter()
-    what = OTHER_SCENARIOS.get(scenario.name)
-    header = {"what": what or "frames", "java": "RemotingCommand, the processors of broker and name server",
-              "version": VERSION}
-    result = FileResult(scenario.path, header, compared=what is None, label=f"wire/{scenario.name}")
-    if what is not None:
-        result.aside[what] = 1
-        return result
+    header = {"what": "frames", "java": "RemotingCommand, the processors of broker and name server", "version": VERSION}
+    result = FileResult(scenario.path, header, compared=True, label=f"wire/{scenario.name}")
     for row in map(_codec, scenario.frames):
         _count(result, row)
     try:

@@ -16,8 +16,6 @@ from invariants.verdict import BadInputError
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _KEYS = ("seq", "conn", "link", "dir", "at_ms", "header", "frame_hex")
-OTHER_SCENARIOS = {"ha-replication": "chunks of a stream between stores, no frames"}
-"""Files of such a folder that are no scenarios, and what they are."""
 HOSTILE = "hostile"
 """The file of bytes that are no frames, and of what became of the connection."""
 

@@ -142,14 +142,6 @@ def test_a_line_that_is_no_frame_is_bad_input(tmp_path: Path, line: str) -> None
         compare_scenario(Scenario(tmp_path / "one.jsonl"))
 
 
-def test_files_that_are_no_scenarios_are_unknown(tmp_path: Path) -> None:
-    for name in ("index.json", "ha-replication.jsonl"):
-        (tmp_path / name).write_text("{}\n", "utf-8")
-    (found,) = conform(tmp_path)
-    assert found.outcome == Outcome.UNKNOWN
-    assert found.note.startswith("not compared: chunks")
-
-
 @pytest.mark.parametrize(("case", "outcome"), [
     ("good frame", {"closed": True}), ("bad JSON", {"closed": False}), ("opaque negative", {"answered_hex": None}),
 ])
