@@ -33,8 +33,8 @@ ELSEWHERE: Mapping[str, str] = {
 }
 """Checks that no world is judged by, and why."""
 
-_Place = tuple[str | None, str, int, int]
-"""Key, topic, queue id and queue offset of a message."""
+_Place = tuple[str | None, MessageQueue, int]
+"""Key, queue and queue offset of a message."""
 
 OBSERVED: dict[str, type[Observed]] = {}
 """The rules of this module by the names of their checks."""
@@ -96,13 +96,19 @@ def queue_named(name: str | None) -> MessageQueue | None:
 def _appended(rule: Observed, told: Told) -> Reported | None:
     """When a broker put the message where the finding says, the last time."""
     mq, offset, key, _ = told.about
-    return None if mq is None else rule.views.once("appended", lambda: _all_appended(rule)).get(
-        (key, mq.topic, mq.queue_id, offset))
+    return None if mq is None else rule.views.once("appended", lambda: _all_appended(rule)).get((key, mq, offset))
 
 
 def _all_appended(rule: Observed) -> dict[_Place, Reported]:
-    return {(one.event.key, one.event.topic, one.event.queue_id, one.event.queue_offset): one
-            for one in rule.past.of(events.MessageAppended)}
+    """All that brokers have appended, by its place; the name of a broker is the one with which it started last."""
+    names, appended = dict[str, str](), dict[_Place, Reported]()
+    for one in sorted(rule.past.of(events.BrokerStarted, events.MessageAppended)):
+        if isinstance(one.event, events.BrokerStarted):
+            names[one.at] = one.event.broker_name
+        elif one.at in names:
+            mq = MessageQueue(one.event.topic, names[one.at], one.event.queue_id)
+            appended[one.event.key, mq, one.event.queue_offset] = one
+    return appended
 
 
 def _in_log(rule: Observed, broker: str) -> Counter[tuple[str, int, int]]:
@@ -144,6 +150,18 @@ def _force_failed(rule: Observed, told: Told) -> bool:
         rule.past.of(events.ForceFailed, at=cut[0].at))
 
 
+def _was_not_taken(rule: Observed, told: Told) -> bool:
+    """Whether files of others filled the disk of its broker when its queue was given its unit for the first time."""
+    record = _appended(rule, told)
+    if record is None or _cut(rule, told) is not None:
+        return False
+    given = next(iter(rule.past.of(
+        events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset,
+    )), None)
+    filled = [one for one in rule.past.of(events.DiskFilled, at=record.at) if given and one.place < given.place]
+    return bool(filled and filled[-1].event.percent)
+
+
 def _is_displaced(rule: Observed, told: Told, *, power_loss: bool) -> bool:
     """Whether its queue names another record, or none, in its place, and its broker was killed, or lost its power."""
     record = _appended(rule, told)
@@ -176,10 +194,11 @@ class acknowledged_is_delivered(Observed):
 
     check = "lost"
     shipped = ("violated: V26 its queue lacks its unit, V3 units stand one place too late, V6 a force has failed and "
-               "nobody minds")
+               "nobody minds, V33 a disk has not taken its unit")
     excuses = (
         _UNFORCED, _DELETED,
         cause("V6", "its log ends before it, and a force had failed", when=_force_failed),
+        cause("V33", "files of others filled the disk when its queue was to have its unit", when=_was_not_taken),
         cause("V26", "its queue has another message in its place, or none, and the machine has lost its power",
               when=lambda rule, told: _is_displaced(rule, told, power_loss=True)),
         cause("V3", "its queue has another message in its place, or none, and the process was killed",

@@ -292,7 +292,11 @@ def stop_broker(world: World) -> Done:
     node = simulation.nodes[machine]
 
     async def stop() -> None:
-        await controller.shutdown()
+        try:
+            await controller.shutdown()
+        except JavaError:  # the hook dies, and the JVM halts all the same: ApplicationShutdownHooks#runHooks
+            simulation.kernel.at(world.now_ms, end, None)
+            raise
         simulation.kernel.at(world.now_ms, end, None)
 
     def end(_: object) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import invariants.rules.observed  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
-from impl.events import DiskFilled, ForceFailed, MessageAppended, OffsetCorrected, ProcessKilled, StoreLoaded
+from impl.events import (
+    BrokerStarted,
+    DiskFilled,
+    ForceFailed,
+    MessageAppended,
+    MessageDispatched,
+    OffsetCorrected,
+    ProcessKilled,
+    StoreLoaded,
+)
 from invariants.histories.operations import Operation
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
@@ -29,6 +38,16 @@ BACK = (TAKEN, PASSED, PASSED._replace(seq=10, offset=1, time_ms=100))
 def appended(ms: int, offset: int = 100, key: str = "k1") -> Told:
     """The broker appends the message, or another one in the same place of the queue."""
     return ms, B, MessageAppended(B, "orders", 0, 0, offset, 100, key)
+
+
+def dispatched(ms: int, offset: int = 100) -> Told:
+    """The queue is given the unit of the record, at that place of the log."""
+    return ms, B, MessageDispatched(B, "orders", 0, 0, offset)
+
+
+def started(ms: int, name: str = B, at: str = B) -> Told:
+    """The broker's process starts, under this name."""
+    return ms, at, BrokerStarted(at, name, 0, ())
 
 
 def killed(ms: int, *, power_loss: bool = True) -> Told:
@@ -54,7 +73,8 @@ def has(*offsets: int, unit: int | None = 100) -> Tables:
 
 def lost(*records: Told, kept: tuple[Told, ...] = (), views: Any = None, kept_views: Any = None,
          causes: tuple[str, ...] = (), kept_observed: tuple[Operation, ...] | None = None) -> Written:
-    """A message is lost; where nothing is said of `kept`, it is delivered there."""
+    """A message is lost; where nothing is said of `kept`, it is delivered there. Its broker has started before."""
+    records, kept = ((started(0), *each) if each else () for each in (records, kept))
     if not kept and kept_observed is None:
         kept, kept_observed = records, (*LOST, DELIVERED, CONSUMED)
     return Written("acknowledged_is_delivered", broken=records, kept=kept, views=views or has(100),
@@ -65,7 +85,13 @@ def lost(*records: Told, kept: tuple[Told, ...] = (), views: Any = None, kept_vi
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
 ASYNC = loaded(40, 100, "ASYNC_FLUSH")
 FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
+EARLY_FULL, EARLY_FREE = (12, B, DiskFilled(100)), (14, B, DiskFilled(0))
 FORCE = (30, B, ForceFailed("store/commitlog/00000000000000000000", lost=True))
+OTHER_B = "broker-b"
+CUT_THERE = (started(0, OTHER_B, OTHER_B), *(
+    (ms, OTHER_B, event._replace(**({"broker": OTHER_B} if "broker" in event._fields else {})))
+    for ms, _, event in (appended(16), killed(39), ASYNC)))
+"""What is cut off is at that place of another broker's queue."""
 
 HISTORIES = (
     lost(appended(15)),
@@ -91,6 +117,14 @@ HISTORIES = (
     lost(appended(15), killed(39, power_loss=False), LONG, views=has(100, unit=200), causes=("V3",)),
     lost(appended(15), LONG, views=has(100, unit=200), causes=()),
     lost(appended(15), killed(39), SHORT, views=has(100, unit=200), causes=()),
+    lost(EARLY_FULL, appended(15), dispatched(16), causes=("V33",)),
+    lost(EARLY_FULL, appended(15), dispatched(16), EARLY_FREE, dispatched(41), causes=("V33",)),
+    lost(EARLY_FULL, EARLY_FREE, appended(15), dispatched(16), causes=()),
+    lost(EARLY_FULL, appended(15), dispatched(16, 200), causes=()),
+    lost(appended(15), dispatched(16), FULL, causes=()),
+    lost(EARLY_FULL, appended(15), dispatched(16), killed(39), SHORT, causes=()),
+    lost(appended(15), *CUT_THERE, kept=(appended(15), killed(39), ASYNC)),
+    lost(appended(15), *CUT_THERE, kept=(started(0, at=OTHER_B), *CUT_THERE[1:])),
     Written("delivered_was_sent", broken=(), observed=(TAKEN, *OTHER, DELIVERED, CONSUMED),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
