@@ -1,4 +1,7 @@
-"""Write the pages of the hazards: `python -m invariants.hazards docs/hazards`. The folder's other pages go."""
+"""Write the pages of the hazards: `python -m invariants.hazards docs/hazards`. The folder's other pages go.
+
+All pages are made before the first one is written: a run that is ended before leaves the folder as it was.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,7 @@ import sys
 from pathlib import Path
 
 from invariants.commands.catalogue import judged_of_runs, outside
-from invariants.hazards.pages import pages
+from invariants.hazards.pages import pages, replaced
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.md"):
-        old.unlink()
-    for name, text in pages(outside, judged_of_runs()).items():
-        (folder / name).write_text(text, encoding="utf-8")
+    replaced(Path(sys.argv[1]), pages(outside, judged_of_runs()))

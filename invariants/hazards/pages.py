@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 
 from invariants.front_desk.catalogue import entries
 from invariants.front_desk.show import NOT_KNOWN, Outside
@@ -29,6 +30,18 @@ def pages(outside: Callable[[str], Outside], judged: Collection[str]) -> dict[st
         parts = (line for hazard in hazards for line in _section(hazard, outside(hazard.name), broken[hazard.name]))
         made[_file(hazards[0])] = _text([f"# {title}", *parts])
     return made
+
+
+def replaced(folder: Path, made: Mapping[str, str]) -> None:
+    """Write pages into a folder by file name, and only then delete its other pages; no page is cut short meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        new = folder / f"{name}.new"
+        new.write_text(text, encoding="utf-8")
+        new.replace(folder / name)
+    for old in folder.glob("*.md"):
+        if old.name not in made:
+            old.unlink()
 
 
 def _text(paragraphs: list[str]) -> str:

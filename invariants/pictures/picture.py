@@ -23,6 +23,8 @@ from impl.events import (
     ProcessKilled,
     ResetReceived,
     SendAnswered,
+    SendAttempted,
+    TimerJobBegan,
 )
 from impl.events.sentences import SENTENCES, Words
 from impl.events.sentences.words import roughly
@@ -58,6 +60,8 @@ _LONG_MS, _VERY_LONG_MS = 1_000, 10_000
 _BEFORE_MS = 30_000
 """So long before a finding of which no earlier moment is known, and before an earlier moment, faults are looked for."""
 _OF_QUEUES = ("mq", "mqs")
+_OF_PRODUCERS = {SendAttempted.__module__, TimerJobBegan.__module__}
+"""Modules of what producers report of themselves, and of the client instance in which they live."""
 _NUMBER = re.compile(r"\b\d+\b")
 _JUST_BEHIND = 0.001
 _FRAME = 6
@@ -216,8 +220,8 @@ class _Painter:
 
     def _sends_only(self, at: str) -> bool:
         """Whether a machine has done nothing but send messages; its end changes nothing for others."""
-        return all(event.__class__ in (SendAnswered, *HOST_EVENTS) for _, where, event in self.log.records
-                   if where == at)
+        return all(event.__class__ in (SendAnswered, *HOST_EVENTS) or event.__class__.__module__ in _OF_PRODUCERS
+                   for _, where, event in self.log.records if where == at)
 
     def _ends(self, place: int) -> set[str]:
         """Whom a fault strikes."""

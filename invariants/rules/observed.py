@@ -23,13 +23,15 @@ from invariants.rules.rule import Rule, Told
 
 ELSEWHERE: Mapping[str, str] = {
     "two_owners": "one_owner_per_queue judges the same reports in each state",
-    "reordered": "a key changes its queue with the number of queues and when a broker ends, which no order survives",
-    "transaction_reordered": "who is told first, the application or the check, decides nothing there",
-    "skipped": "no listener of a world with messages is still at work when its process ends",
-    "unresolved": "nobody sends half messages",
-    "early": "nobody sends delayed messages, or sends one back",
-    "misfiltered": "nobody subscribes some tags of messages only",
-    "dead_letter": "nobody sends a message back",
+    "reordered": "a key changes its queue with the number of queues and when a broker ends, which no order survives; "
+                 "ordered_messages_stay_in_order judges what orderly listeners are given",
+    "transaction_reordered": "an application decides once about its half message; of one that comes before that, no "
+                             "planted bug is known",
+    "skipped": "a client sends back what a listener has kept too long, and no application notes that",
+    "unresolved": "an application decides on its half message at once; what its broker makes of it is in no history",
+    "early": "nobody sends delayed messages, and no application notes how long what it sends back is to wait",
+    "misfiltered": "where messages are sent, nobody subscribes some tags of them only",
+    "dead_letter": "failure_is_retried_once judges at each delivery how often the message was sent back",
 }
 """Checks that no world is judged by, and why."""
 

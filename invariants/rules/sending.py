@@ -123,9 +123,9 @@ class attempts_are_used(Rule):
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         if event.attempts < event.allowed and event.code not in _HOPELESS:
-            yield self.told(f"{at} gives {event.key} up after {event.attempts} of {event.allowed} attempts "
-                            f"(code {event.code}, {event.spent_ms} of {event.timeout_ms} ms)", event.client_id,
-                            _why(event))
+            yield self.told(f"{at} gives {event.key} up after {event.attempts} of {event.allowed} attempts: "
+                            f"{_why(event)}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
+                            event.client_id, _why(event))
 
 
 class retry_reaches_another_broker(Rule):

@@ -93,6 +93,7 @@ PLANTED = (
     ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
     ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 5),
     ("rolled_back_stays_hidden", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
+    ("delivered_was_sent", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
     ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 0),
     ("attempts_are_used", "repaired+pr-async-no-retry-on-connect", "sending", "calm", 0),
 )

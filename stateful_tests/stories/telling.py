@@ -126,6 +126,13 @@ BREAKS: Mapping[str, str] = {
     "accepted_send_back_is_kept": "M2",
     "retried_pull_goes_on": "M3",
     "retry_is_where_it_is_read": "M4",
+    "send_outcome_is_honest": "P1",
+    "message_is_stored_once": "P6 P12",
+    "attempts_are_used": "P2 P5 P7",
+    "queue_is_one_of_the_list": "P4",
+    "retry_reaches_another_broker": "Q-3",
+    "list_is_that_of_its_route": "P3",
+    "equal_arguments_have_one_queue": "P10",
     "refines_consumer_group": "B-7 B-8",
     "refines_subscription": "B-29",
 }

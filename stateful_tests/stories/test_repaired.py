@@ -14,7 +14,6 @@ import pytest
 from impl.variants.catalogue import REPAIRS
 from impl.variants.repairs import store_reads, store_recovery
 from impl.variants.stack import active
-from stateful_tests.cover.group import test_sender_hazards as senders
 from stateful_tests.stories import test_broker_clients as clients
 from stateful_tests.stories import test_client_tables as tables
 from stateful_tests.stories import test_clients as alone
@@ -27,6 +26,7 @@ from stateful_tests.stories import test_no_owner as unowned
 from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
 from stateful_tests.stories import test_route_tables as routes
+from stateful_tests.stories import test_senders as senders
 from stateful_tests.stories import test_slaves as slaves
 from stateful_tests.stories import test_stores as stores
 from stateful_tests.stories import test_two_owners as owners
@@ -43,6 +43,7 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "[BUSY, BUSY]"),
     (senders.test_p7_an_asynchronous_send_that_is_refused_is_not_tried_elsewhere, "refusals_are_tried_elsewhere",
      "count(SendResult) == 2"),
+    (senders.test_q3_a_retry_goes_to_the_broker_that_has_just_failed, "another_broker_for_retries", "any(one == other"),
     (clients.test_b1_members_with_different_topics_remove_each_others, "one_set_of_topics", "<= set(tables)"),
     (late.test_b2_two_heartbeats_at_once_leave_an_empty_subscription_table, "update_in_one_step", "first.hit"),
     (late.test_b29_a_heartbeat_that_was_overtaken_puts_an_older_subscription_over_a_newer_one, "put_in_one_step",
@@ -244,5 +245,6 @@ def test_every_other_repair_has_a_story_of_its_own() -> None:
         "forget_unknown_topics", "wait_for_old_leases", "register_the_living",
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
         "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
+        "expired_is_over",  # cover/group/test_failures.py
         "recovered_log_is_forced",  # cover/crash/test_played.py
     }

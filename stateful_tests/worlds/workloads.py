@@ -309,7 +309,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
              sending(Sending(TOPIC, (IN_TRANSACTION,)), Sending(TOPIC, (IN_TRANSACTION, SYNC)), transactions=True),
-             (deeds.stop_broker,), _GROUPS),
+             (deeds.stop_broker,), _GROUPS, observed=("phantom",)),
     Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
              stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from impl.events import sending as told
-from impl.events.sentences.said import Said
+from impl.events.sentences.said import Said, Template
+
+
+def _attempted(event: told.SendAttempted, _: told.SendAttempted | None) -> Template:
+    """Where a message is sent to; how often it has been tried is said of later attempts."""
+    return "{client_id} sends {key} to {mq}" + (", attempt {attempt}" if event.attempt > 1 else "")
+
+
+def _failed(event: told.SendFailed, _: told.SendFailed | None) -> Template:
+    """How a send has failed; an exception without a code says nothing more."""
+    return "{client_id} gives {key} up after attempt {attempts} of {allowed}" + (": {code}" if event.code >= 0 else "")
+
 
 SENTENCES: dict[type, Said] = {
-    told.ProducerStarted: Said("producer {group} of {client_id} has started", "starts of producers"),
-    told.ProducerShutDown: Said("producer {group} of {client_id} has shut down", "ends of producers"),
+    told.ProducerStarted: Said("{client_id} starts a producer of {group}", "starts of producers"),
+    told.ProducerShutDown: Said("{client_id} has shut its producer of {group} down", "ends of producers"),
     told.PublishInfoUpdated: Said(
-        "producer {group} of {client_id} has queues of {topic} to choose from: {queues}", "queues for producers"),
-    told.SendAttempted: Said(
-        "producer {group} of {client_id} sends {key} to {mq}, attempt {attempt}", "attempts to send"),
-    told.SendFailed: Said(
-        "producer {group} of {client_id} gives {key} up after {attempts} attempts and {spent_ms} ms: code {code}",
-        "failed sends"),
+        "{client_id} has queues of {topic} to choose from: {queues}", "queues for producers"),
+    told.SendAttempted: Said(_attempted, "attempts to send"),
+    told.SendFailed: Said(_failed, "failed sends"),
     told.HalfMessageEnded: Said(
-        "producer {group} of {client_id} tells the broker of its half message {key}: {state}", "ends of half messages"),
+        "{client_id} tells the broker of its half message {key}: {state}", "ends of half messages"),
 }

@@ -16,6 +16,8 @@ _FEW = 5
 _MINUTE_MS = 60_000
 _TENTH_MS, _SECOND_MS, _TEN_SECONDS_MS = 100, 1_000, 10_000
 _EVERYTHING = "*"
+_STARTED = ("message_model", "send_latency_fault_enable")
+"""Fields that only starts of consumers and of producers have."""
 _RETRIES = re.compile(rf"{RETRY_GROUP_TOPIC_PREFIX}([\w-]+)")
 _PORT = re.compile(r"(?<=[\w.-]):\d{4,5}\b")
 _STAMP, _NULL = re.compile(r"-\d{13}-"), re.compile(r"\bNone\b")
@@ -41,10 +43,13 @@ class Words:
                 self._read(name, getattr(event, name), at, event)
 
     def _read(self, name: str, value: Any, at: str, event: Any) -> None:
-        if name == "message_model":
+        if name in _STARTED:
             self._clients[event.client_id].add(at)
         elif isinstance(value, MessageQueue):
             self._brokers[value.topic].add(value.broker_name)
+        elif name == "queues":
+            for mq in value:
+                self._brokers[mq.topic].add(mq.broker_name)
         elif name == "broker_name":
             self._broker_names.add(value)
         elif name == "sub_version":
@@ -267,11 +272,13 @@ def _clients(words: Words, client_ids: Iterable[str | None]) -> str:
 
 
 _CODES: Mapping[int, str] = {
-    0: "SUCCESS", 1: "SYSTEM_ERROR", 19: "PULL_NOT_FOUND", 20: "PULL_RETRY_IMMEDIATELY", 21: "PULL_OFFSET_MOVED",
-    23: "SUBSCRIPTION_PARSE_FAILED", 24: "SUBSCRIPTION_NOT_EXIST", 25: "SUBSCRIPTION_NOT_LATEST",
-    26: "SUBSCRIPTION_GROUP_NOT_EXIST",
+    0: "SUCCESS", 1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY", 16: "NO_PERMISSION", 17: "TOPIC_NOT_EXIST", 19: "PULL_NOT_FOUND",
+    20: "PULL_RETRY_IMMEDIATELY", 21: "PULL_OFFSET_MOVED", 23: "SUBSCRIPTION_PARSE_FAILED",
+    24: "SUBSCRIPTION_NOT_EXIST", 25: "SUBSCRIPTION_NOT_LATEST", 26: "SUBSCRIPTION_GROUP_NOT_EXIST",
+    10001: "CONNECT_BROKER_EXCEPTION", 10002: "ACCESS_BROKER_TIMEOUT", 10003: "BROKER_NOT_EXIST_EXCEPTION",
+    10004: "NO_NAME_SERVER_EXCEPTION", 10005: "NOT_FOUND_TOPIC_EXCEPTION",
 }
-"""ResponseCode, by number."""
+"""ResponseCode and ClientErrorCode, by number."""
 _BY_FIELD: Mapping[str, Callable[[Words, Any], str]] = {
     "client_id": Words.client, "holder": Words.client, "client_ids": _clients, "members": _clients,
     "topic": lambda _, value: Words.topic(value), "topics": Words.topics,

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -19,7 +20,7 @@ from invariants.front_desk.catalogue import names
 from invariants.front_desk.show import Outside, shown_hazard, shown_of_histories
 from invariants.front_desk.words import GLOSSARY, stem, stems
 from invariants.hazards import HAZARDS, SYMPTOMS, Hazard
-from invariants.hazards.pages import INDEX, pages
+from invariants.hazards.pages import INDEX, pages, replaced
 from invariants.histories.checks import CHECKS, PROMISES, Check
 from invariants.rules.observed import OBSERVED
 from stateful_tests.cover.pictures.stored import DOCS, stored
@@ -88,6 +89,13 @@ def test_symptoms_are_of_the_list(hazard: Hazard) -> None:
 def test_the_pages_in_docs_are_those_that_are_made() -> None:
     made = pages(with_stored_picture, judged_of_runs())
     assert {path.name: path.read_text("utf-8") for path in DOCS.glob("*.md")} == made
+
+
+def test_pages_are_replaced_and_others_go(tmp_path: Path) -> None:
+    for name in ("A.md", "old.md"):
+        (tmp_path / name).write_text("old", "utf-8")
+    replaced(tmp_path, {"A.md": "new", "B.md": "new"})
+    assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == {"A.md": "new", "B.md": "new"}
 
 
 @pytest.mark.parametrize("hazard", HAZARDS.values(), ids=HAZARDS)

@@ -23,6 +23,8 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended
+from impl.variants.catalogue import REPAIRS
+from impl.variants.stack import active
 from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.workloads import STORE
 from stateful_tests.worlds.world import World
@@ -147,3 +149,23 @@ def test_who_broadcasts_drops_what_has_failed(world: World) -> None:
     world.run(60_000)
     assert listener.given == [(TOPIC, 0)]
     assert stored(world, listener) == (0, 0)
+
+
+@pytest.mark.parametrize(("repairs", "copies"), [((), 2), (("expired_is_over",), 1)])
+def test_what_has_expired_and_fails_later_is_sent_back_twice_unless_that_is_repaired(
+    world: World, repairs: tuple[str, ...], copies: int,
+) -> None:
+    class Slow(Bad):
+        async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
+            if self.given:
+                return success(context)
+            self.first = msgs[0].get_property("UNIQ_KEY") or ""
+            self.given.append((context.message_queue.topic, 0))
+            await world.simulation.nodes["c1"].sleep(150_000)
+            return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    listener = Slow(None)
+    with active([REPAIRS[name] for name in repairs]):
+        listening(world, listener, replace(CONFIG, consume_timeout_minutes=1))
+        world.run(200_000)
+    assert stored(world, listener) == (copies, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 from impl.client.client_errors import ClientErrorCode, SendError
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
@@ -160,6 +161,18 @@ def test_p10_the_messages_of_a_key_change_their_queue_when_the_topic_grows() -> 
         world.create_topic(BROKERS[0], TOPIC, 7)
         world.run(65_000)
         assert queues() != before
+
+
+def test_q3_a_retry_goes_to_the_broker_that_has_just_failed() -> None:
+    with World() as world:
+        two_brokers(world)
+        producer = knowing(world, AWARE)
+        world.simulation.kill(BROKERS[0])
+        for _ in range(2):
+            producer.impl.update_fault_item(BROKERS[1], 600, isolation=False)
+            outcome(world, lambda: producer.send(message()))
+        attempts = [(event.key, event.mq.broker_name) for _, event in world.events(SendAttempted)]
+        assert any(one == other for one, other in pairwise(attempts))
 
 
 def test_p12_a_half_message_whose_end_comes_late_is_committed_twice() -> None:
