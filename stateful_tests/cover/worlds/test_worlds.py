@@ -153,7 +153,8 @@ def test_every_promise_is_a_declared_property_with_its_expectations() -> None:
     assert {shipped.expected(name) for name in of_models} == {Outcome.VIOLATED}
     assert repaired.expected("full_registration_installs_all_topics") is Outcome.HOLDS
     assert subject_named("repaired-N-2").expected("full_registration_installs_all_topics") is Outcome.VIOLATED
-    assert {name for workload in WORKLOADS.values() for name in workload.promises} == of_models
+    assert {name for workload in WORKLOADS.values() for name in workload.promises} == of_models | {
+        rule.name for rule in promised() if rule.named}
 
 
 @pytest.mark.parametrize("seed", range(5))
