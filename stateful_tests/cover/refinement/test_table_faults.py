@@ -164,6 +164,7 @@ def test_a_scan_that_never_comes_is_noticed(watch: Watch, monkeypatch: pytest.Mo
 
 def test_after_a_divergence_the_followers_go_on(watch: Watch) -> None:
     with World() as world:
+        world.simulation.kernel.show_every = 1  # the next heartbeat puts the topic back
         stage(world)
         world.add_consumer("c1", ORDERS)
         world.run(35_000)
