@@ -246,6 +246,6 @@ def test_every_other_repair_has_a_story_of_its_own() -> None:
         "reset_drops_what_it_removes", "goodbye_waits_for_heartbeats", "forget_unsubscribed_topics",
         "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
         "expired_is_over",  # cover/group/test_failures.py
-        "sent_back_once", "attempts_are_kept",  # cover/group/test_repairs_of_messages.py
+        "sent_back_once", "attempts_are_kept",  # cover/group/test_failures.py
         "recovered_log_is_forced",  # cover/crash/test_played.py
     }

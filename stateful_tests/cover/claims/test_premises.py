@@ -43,6 +43,15 @@ UNSHOWN = {
     "answers_come_in_time": "the lock scopes without it are too large to be searched here",
     "batches_end_in_time": "the lock scopes without it are too large to be searched here",
     "closes_are_handled_at_once": "the scopes are too small for a run that shows it",
+    "checks_come_after_the_transaction": "no run without it has been looked for in the scopes of the data plane",
+    "checks_meet_no_answer": "no run without it has been looked for in the scopes of the data plane",
+    "hand_overs_wait_for_commits": "no run without it has been looked for in the scopes of the data plane",
+    "messages_meet_no_look": "no run without it has been looked for in the scopes of the data plane",
+    "pools_work_at_once": "no run without it has been looked for in the scopes of the data plane",
+    "resets_meet_no_commits": "no run without it has been looked for in the scopes of the data plane",
+    "resets_meet_no_results": "no run without it has been looked for in the scopes of the data plane",
+    "scans_run_in_time": "no run without it has been looked for in the scopes of the data plane",
+    "some_broker_is_left": "no run without it has been looked for in the scopes of the data plane",
 }
 """Premises of a property for which no run is searched here, and why."""
 UNUSED = {"one_request_at_a_time", "starts_wait_for_the_close", "the_living_are_listed"}
