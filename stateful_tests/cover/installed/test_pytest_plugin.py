@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -86,20 +87,28 @@ def test_a_command_that_does_not_end_as_it_should_is_an_error(
         result.stdout.fnmatch_lines(["*the end is near"])
 
 
+def running() -> str:
+    """The command lines of all processes."""
+    return subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True).stdout  # noqa: S607 - ps of the PATH
+
+
 @pytest.mark.parametrize("wait", ["time.sleep(600)", ""], ids=["too slow", "over"])
 def test_nothing_is_left_of_a_command(wait: str, run: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     deaf = f"""
 import subprocess
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 nowhere = subprocess.DEVNULL
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(77777)"], stdout=nowhere, stderr=nowhere)
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(77777)", {str(run.path)!r}],
+                 stdout=nowhere, stderr=nowhere)
 {wait}
 """
     instead(run, monkeypatch, [], deaf)
     monkeypatch.setattr(child, "GRACE_S", 0.5)
     run.runpytest_inprocess(*PLUGIN, "--rocketproof", "--rocketproof-limit-s", "2").assert_outcomes(errors=1)
-    told = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True).stdout  # noqa: S607 - ps of the PATH
-    assert "time.sleep(77777)" not in told
+    until = time.monotonic() + 10  # a process that was killed may be seen for a moment
+    while (left := f"time.sleep(77777) {run.path}" in running()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left
 
 
 def test_nothing_runs_unless_it_is_asked_for(run: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
