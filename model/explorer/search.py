@@ -73,8 +73,8 @@ def explore(  # noqa: PLR0913 - each is an option of a search, and goes by name
     bound for states and their tables; a search that reaches it is `unknown`. cores -- threads that work. disk -- a
     directory of this search: states are kept there, memory holds what is worked on, and the same search goes on there
     another time. progress -- called after each level. until_decided -- stop as soon as every property is violated or
-    reached; the counts are then those of a part. findings_only -- who asks believes violations and what is reached, and
-    nothing else: what the scope does not have is left out, and no state is said to be stuck.
+    reached; the counts are then those of a part. findings_only -- violations and what is reached are told, and
+    everything else is `unknown`: what lies beyond the scope is not looked at.
 
     Ctrl-C ends the search as `unknown` with what it saw. Raises ValueError when a premise is false in the scope, when
     no state is initial, when no action is left, or for a property about other variables; DiskError when the directory
@@ -105,7 +105,7 @@ class Search:
         goes_on = self.ground.terms.true if findings_only else going_on(self.ground, self.expander, beyond)
         self.judge = Judge(checks(self.ground, self.expander, properties, beyond, whole=not findings_only),
                            self.expander, properties, goes_on)
-        self.found = Exploration(scope, tuple(properties), self.expander)
+        self.found, self.findings_only = Exploration(scope, tuple(properties), self.expander), findings_only
         self.start_in_doubt = self._start_in_doubt()
 
     def _start_in_doubt(self) -> str:
@@ -134,6 +134,8 @@ class Search:
             except MemoryError as error:
                 found.unknown = str(error) or "the machine has no more memory"
             self._report()
+        if self.findings_only:
+            found.unknown = found.unknown or "only what is found counts"
         found.cpu_seconds = self.spent.seconds
         return found
 

@@ -308,6 +308,18 @@ def test_a_search_may_stop_when_everything_is_decided() -> None:
     assert whole.unknown == ""
 
 
+@pytest.mark.parametrize("scope", [group.scope("2,2"), race()], ids=["group", "race"])
+def test_a_search_for_findings_says_nothing_else(scope: Scope) -> None:
+    every = [*scope.concept.properties.values()]
+    found, whole = explore(scope, every, findings_only=True), explore(scope, every)
+    assert (found.states, found.transitions) == (whole.states, whole.transitions)
+    for name in scope.concept.properties:
+        is_found = name in whole.violations or whole.reached.get(name)
+        assert found.outcome(name) == (whole.outcome(name) if is_found else "unknown"), name
+    assert any(found.outcome(name) != "unknown" for name in scope.concept.properties)
+    assert found.deadlock is None
+
+
 def test_memory_is_bounded() -> None:
     found = everything(group.scope("3,2"), memory_bytes=900_000)
     assert "900000 bytes" in found.unknown
