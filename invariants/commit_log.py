@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.commit_log import (
-    Index,
+from model.commit_log.index import Index
+from model.commit_log.store import (
     Phase,
     Position,
     Queue,

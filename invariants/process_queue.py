@@ -5,11 +5,9 @@ from __future__ import annotations
 from model.language import Bool, Rank, every, exists, forall, helps, ite, ranking
 from model.language.mutations import drop_assignment, drop_guard
 from model.language.properties import always, leads_to, lemma, lemma_given, never, sometimes, step
-from model.process_queue import (
+from model.process_queue.concurrent import (
     Member,
-    OrderedQueue,
     ProcessQueues,
-    QueueOffset,
     caches,
     hand_overs_wait_for_commits,
     pass_over,
@@ -17,6 +15,8 @@ from model.process_queue import (
     resets_meet_no_commits,
     resets_meet_no_results,
 )
+from model.process_queue.ordered import OrderedQueue
+from model.process_queue.queue import QueueOffset
 
 groups_begin_at_the_first = never("take_last", name="groups_begin_at_the_first",
                                   because="A group without an offset begins a queue at its first message.")

@@ -11,7 +11,6 @@ from model.registration import (
     Info,
     Membership,
     Registration,
-    closes_are_handled_at_once,
     heartbeats_come_in_time,
     leaves_quietly,
     scans_come_in_time,
@@ -141,20 +140,20 @@ def objects_are_not_shared(s: Membership) -> Bool:
                   for c, g, d, h in every(Channel, GroupName, Channel, GroupName))
 
 
-@lemma_given(heartbeats_beat_the_expiry, heartbeats_come_in_time, scans_come_in_time, closes_are_handled_at_once,
-             one_object_per_group, connections_last)
+@lemma_given(heartbeats_beat_the_expiry, heartbeats_come_in_time, scans_come_in_time, one_object_per_group,
+             connections_last)
 def ghosts_age(s: Membership) -> Bool:
     """A ghost's object is as old as its end; a consumer that is missing was evicted beside a ghost, or is new."""
     return forall(
         (s.member[c, g] & ~s.registered[c, g]).implies(s.calm <= s.age[s.info[c, g]])
-        & s.closing[c].implies(s.calm <= s.expiry + s.scan)
+        & (s.closing[c] & s.wants[c, g]).implies(s.calm <= s.expiry + s.scan + s.silent[c, g])
         & (s.wants[c, g] & ~s.member[c, g]).implies(s.calm <= s.expiry + s.scan + s.silent[c, g])
         for c, g in every(Channel, GroupName))
 
 
 @always(shipped="violated: B-10 ghost kept alive by another group, B-17 a timeout closes the connection",
-        given=(heartbeats_beat_the_expiry, heartbeats_come_in_time, scans_come_in_time, closes_are_handled_at_once,
-               one_object_per_group, connections_last),
+        given=(heartbeats_beat_the_expiry, heartbeats_come_in_time, scans_come_in_time, one_object_per_group,
+               connections_last),
         broken_by=(drop_guard("elapse", 3), drop_assignment("finish_unheard", "calm")))
 def list_is_exactly_the_living(s: Membership) -> Bool:
     """At rest (expiry, scan and a period after the last change) a broker lists every running consumer, nobody else."""

@@ -64,16 +64,26 @@ def succeed(s: Delivery, r: Record) -> None:
     s.done = TRUE
 
 
+def store_copy(s: Delivery, r: Record, times: Times) -> None:
+    """A copy that counts so many attempts takes the place of a record."""
+    s.reconsumed[s.next] = times
+    s.open[r] = FALSE
+    s.open[s.next] = TRUE
+    s.next = s.next + 1
+
+
+def take_back(s: Delivery, r: Record) -> None:
+    """SendMessageProcessor#asyncConsumerSendMsgBack, %RETRY%: the copy counts one attempt more."""
+    require(s.reconsumed[r] < s.most, by="SendMessageProcessor#asyncConsumerSendMsgBack")
+    store_copy(s, r, s.reconsumed[r] + 1)
+
+
 @action("SendMessageProcessor#asyncConsumerSendMsgBack: %RETRY%")
 def send_back(s: Delivery, r: Record) -> None:
     """A listener fails, and a copy is stored that counts one attempt more."""
     require(s.open[r], by="ConsumeMessageConcurrentlyService.ConsumeRequest#run")
-    require(s.reconsumed[r] < s.most, by="SendMessageProcessor#asyncConsumerSendMsgBack")
     given(s)
-    s.reconsumed[s.next] = s.reconsumed[r] + 1
-    s.open[r] = FALSE
-    s.open[s.next] = TRUE
-    s.next = s.next + 1
+    take_back(s, r)
 
 
 @action("SendMessageProcessor#asyncConsumerSendMsgBack: %DLQ%")
@@ -114,10 +124,7 @@ def begin_anew(s: Delivery, r: Record) -> None:
     """A listener fails, and the copy that the consumer sends itself has lost its count on the way (X20)."""
     require(s.open[r], by="DefaultMQPushConsumerImpl#sendMessageBack")
     given(s)
-    s.reconsumed[s.next] = Times.of(0)
-    s.open[r] = FALSE
-    s.open[s.next] = TRUE
-    s.next = s.next + 1
+    store_copy(s, r, Times.of(0))
 
 
 @action("kill -9 of a consumer before its commit", environment=True)
@@ -131,10 +138,6 @@ def deliver_again(s: Delivery, r: Record) -> None:
 def send_back_at_work(s: Delivery, r: Record) -> None:
     """A listener works for more than 15 minutes, the message is sent back meanwhile, and the listener succeeds (X7)."""
     require(s.open[r], by="ProcessQueue#cleanExpiredMsg")
-    require(s.reconsumed[r] < s.most, by="SendMessageProcessor#asyncConsumerSendMsgBack")
     given(s)
-    s.reconsumed[s.next] = s.reconsumed[r] + 1
-    s.open[r] = FALSE
-    s.open[s.next] = TRUE
-    s.next = s.next + 1
+    take_back(s, r)
     s.done = TRUE

@@ -117,24 +117,26 @@ def called(s: Sending) -> Bool:
     return (s.begun == 0) & ~s.waits & (s.told == Outcome.NOTHING) & forall(~s.stored[b] for b in every(Broker))
 
 
-@action("DefaultMQProducerImpl#sendKernelImpl")
-def attempt(s: Sending, b: Broker) -> None:
-    """The first attempt begins, or another one when the broker of the last had not stored the message."""
+def begin(s: Sending, b: Broker) -> None:
+    """DefaultMQProducerImpl#sendKernelImpl: an attempt begins, at this broker."""
     require(~s.waits, s.told == Outcome.NOTHING, by="DefaultMQProducerImpl#sendDefaultImpl")
-    require(forall(~s.stored[x] for x in every(Broker)))
     s.begun = s.begun + 1
     s.waits = TRUE
     s.asked = b
+
+
+@action("DefaultMQProducerImpl#sendKernelImpl")
+def attempt(s: Sending, b: Broker) -> None:
+    """The first attempt begins, or another one when the broker of the last had not stored the message."""
+    begin(s, b)
+    require(forall(~s.stored[x] for x in every(Broker)))
 
 
 @action("DefaultMQProducerImpl#sendKernelImpl")
 def attempt_again(s: Sending, b: Broker) -> None:
     """Another attempt begins, though a broker has the message whose answer was lost (X19)."""
-    require(~s.waits, s.told == Outcome.NOTHING, by="DefaultMQProducerImpl#sendDefaultImpl")
+    begin(s, b)
     require(~forall(~s.stored[x] for x in every(Broker)))
-    s.begun = s.begun + 1
-    s.waits = TRUE
-    s.asked = b
 
 
 @action("SendMessageProcessor#asyncSendMessage")

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.commit_log import Index, Store
+from model.commit_log.index import Index
+from model.commit_log.store import Store
 from model.consumer_group import Convergence, Group, Running
 from model.delivery import Delivery
 from model.fault_strategy import PublishList, Sending
@@ -18,7 +19,8 @@ from model.language.scope import Scope
 from model.language.state import State
 from model.language.values import Term
 from model.order_lock import Abandoned, OrderLock
-from model.process_queue import OrderedQueue, ProcessQueues
+from model.process_queue.concurrent import ProcessQueues
+from model.process_queue.ordered import OrderedQueue
 from model.pull import LongPolling
 from model.registration import Membership, Registration
 from model.replication import Replicas

@@ -109,22 +109,38 @@ def put_message(s: Transaction, passed: Bool) -> None:
     s.delivered = TRUE
 
 
+def drop_message(s: Transaction, passed: Bool) -> None:
+    """EndTransactionProcessor#processRequest: a rollback is taken."""
+    s.ended = s.ended | ~passed
+    s.undone = TRUE
+
+
+def commit_own(s: Transaction) -> None:
+    """EndTransactionProcessor#processRequest: the producer's own commit is taken."""
+    require(s.told, s.outcome == Outcome.COMMITTED, by="EndTransactionProcessor#processRequest")
+    s.told = FALSE
+    put_message(s, s.told_passed)
+
+
+def commit_answered(s: Transaction) -> None:
+    """EndTransactionProcessor#processRequest: the commit that answers a check is taken."""
+    require(s.answered, s.commits, by="EndTransactionProcessor#processRequest")
+    s.answered = FALSE
+    put_message(s, s.answered_passed)
+
+
 @action("EndTransactionProcessor#processRequest: commit, of the producer")
 def commit_first(s: Transaction) -> None:
     """The producer's own commit is taken, and the message is not delivered yet."""
-    require(s.told, s.outcome == Outcome.COMMITTED, by="EndTransactionProcessor#processRequest")
     require(~s.delivered)
-    s.told = FALSE
-    put_message(s, s.told_passed)
+    commit_own(s)
 
 
 @action("EndTransactionProcessor#processRequest: commit, of the producer")
 def commit_late(s: Transaction) -> None:
     """The producer's own commit is taken, although the message is delivered (P12)."""
-    require(s.told, s.outcome == Outcome.COMMITTED, by="EndTransactionProcessor#processRequest")
     require(s.delivered)
-    s.told = FALSE
-    put_message(s, s.told_passed)
+    commit_own(s)
 
 
 @action("EndTransactionProcessor#processRequest: rollback, of the producer")
@@ -132,26 +148,21 @@ def roll_back(s: Transaction) -> None:
     """The producer's own rollback is taken."""
     require(s.told, s.outcome == Outcome.ROLLED_BACK, by="EndTransactionProcessor#processRequest")
     s.told = FALSE
-    s.undone = TRUE
-    s.ended = s.ended | ~s.told_passed
+    drop_message(s, s.told_passed)
 
 
 @action("EndTransactionProcessor#processRequest: commit, from a check")
 def commit_checked(s: Transaction) -> None:
     """The answer to a check is a commit, and the message is not delivered yet."""
-    require(s.answered, s.commits, by="EndTransactionProcessor#processRequest")
     require(~s.delivered)
-    s.answered = FALSE
-    put_message(s, s.answered_passed)
+    commit_answered(s)
 
 
 @action("EndTransactionProcessor#processRequest: commit, from a check")
 def commit_checked_late(s: Transaction) -> None:
     """The answer to a check is a commit, and is taken although the message is delivered (P12)."""
-    require(s.answered, s.commits, by="EndTransactionProcessor#processRequest")
     require(s.delivered)
-    s.answered = FALSE
-    put_message(s, s.answered_passed)
+    commit_answered(s)
 
 
 @action("EndTransactionProcessor#processRequest: rollback, from a check")
@@ -159,8 +170,7 @@ def roll_back_checked(s: Transaction) -> None:
     """The answer to a check is a rollback."""
     require(s.answered, ~s.commits, by="EndTransactionProcessor#processRequest")
     s.answered = FALSE
-    s.undone = TRUE
-    s.ended = s.ended | ~s.answered_passed
+    drop_message(s, s.answered_passed)
 
 
 # The check ------------------------------------------------------------------------------------------------------------

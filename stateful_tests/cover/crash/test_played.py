@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from invariants.__main__ import app
 from invariants.concepts import PROPERTIES
-from model.commit_log import Store
+from model.commit_log.store import Store
 from model.explorer import explore
 from model.scopes import SCOPES
 from stateful_tests.crash.played import Played, UnplayedError

@@ -1,9 +1,7 @@
-"""What a group has consumed of one queue: pulled, cached, settled, committed, handed over, reset.
+"""`ProcessQueues`: a queue at concurrent consumers, RemoteBrokerOffsetStore and ConsumerOffsetManager.
 
-`ProcessQueues` is the queue at concurrent consumers, RemoteBrokerOffsetStore and ConsumerOffsetManager (L1, L2, L8,
-L14, X4, X18). A message is settled when its listener has done it, or a copy of it is stored to be tried again. Of the
-commits of a member that are on their way the last one counts, and a reset is one step. `OrderedQueue` is the queue at
-the one ordered consumer that has it (X14).
+It shows L1, L2, L8, L14, B-19 and X18. A message is settled when its listener has done it, or a copy of it is stored to
+be tried again. Of the commits of a member that are on their way the last one counts, and a reset is one step.
 """
 
 from __future__ import annotations
@@ -13,10 +11,8 @@ from model.language import (
     TRUE,
     Bool,
     Ghost,
-    Nat,
     Rigid,
     Sort,
-    State,
     Table,
     action,
     assume,
@@ -27,20 +23,16 @@ from model.language import (
     promise,
     require,
 )
+from model.process_queue.queue import Queue, QueueOffset
 
 
 class Member(Sort):
     """A consumer of the group."""
 
 
-class QueueOffset(Nat):
-    """A place in the queue."""
-
-
-class ProcessQueues(State):
+class ProcessQueues(Queue):
     """One queue, the members that consume it beside each other or in turn, and the group's offset at the broker."""
 
-    stored: QueueOffset                                 # ConsumeQueue#getMaxOffsetInQueue
     known: Bool                                         # ConsumerOffsetManager.offsetTable has an entry
     committed: QueueOffset                              # … which says this
     sends: Table[Member, Bool]                          # an UPDATE_CONSUMER_OFFSET of this member is on its way
@@ -63,8 +55,8 @@ class ProcessQueues(State):
 
 @initially
 def untouched(s: ProcessQueues) -> Bool:
-    """Nothing is stored, and nobody has the queue."""
-    return ((s.stored == 0) & ~s.known & ~s.begun & (s.begin == 0) & ~s.turned
+    """Nobody has the queue."""
+    return (~s.known & ~s.begun & (s.begin == 0) & ~s.turned
             & forall(~s.owns[m] & ~s.remembers[m] & ~s.sends[m] & ~s.late[m] for m in every(Member))
             & forall(~s.cached[m, o] for m, o in every(Member, QueueOffset))
             & forall(~s.settled[o] for o in every(QueueOffset)))
@@ -87,12 +79,6 @@ def caches(s: ProcessQueues, m: Member, o: QueueOffset) -> Bool:
     return s.owns[m] & (s.first[m] <= o) & (o < s.behind[m]) & s.cached[m, o]
 
 
-@action("DefaultMessageStore#putMessage")
-def append(s: ProcessQueues) -> None:
-    """A message is stored."""
-    s.stored = s.stored + 1
-
-
 # Taking and leaving ---------------------------------------------------------------------------------------------------
 
 
@@ -104,6 +90,8 @@ def hand_overs_wait_for_commits(s: ProcessQueues, m: Member) -> Bool:
 
 def taken_at(s: ProcessQueues, m: Member, o: QueueOffset) -> None:
     """RebalanceImpl#updateProcessQueueTableInRebalance: a fresh process queue, and a pull from here on."""
+    require(~s.owns[m], by="RebalanceImpl#updateProcessQueueTableInRebalance")
+    assume(hand_overs_wait_for_commits, s, m)
     s.owns[m] = TRUE
     s.next[m] = o
     s.first[m] = o
@@ -113,9 +101,7 @@ def taken_at(s: ProcessQueues, m: Member, o: QueueOffset) -> None:
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: the broker has an offset")
 def take(s: ProcessQueues, m: Member) -> None:
     """A member takes the queue where the group has committed, and remembers that."""
-    require(~s.owns[m], by="RebalanceImpl#updateProcessQueueTableInRebalance")
     require(s.known, by="RebalancePushImpl#computePullFromWhereWithException")
-    assume(hand_overs_wait_for_commits, s, m)
     taken_at(s, m, s.committed)
     s.remembers[m] = TRUE
     s.memory[m] = s.committed
@@ -124,9 +110,7 @@ def take(s: ProcessQueues, m: Member) -> None:
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: a young queue, or CONSUME_FROM_FIRST_OFFSET")
 def take_first(s: ProcessQueues, m: Member) -> None:
     """A member takes a queue of which nothing is committed from its first message on."""
-    require(~s.owns[m], by="RebalanceImpl#updateProcessQueueTableInRebalance")
     require(~s.known, by="ConsumerManageProcessor#queryConsumerOffset")
-    assume(hand_overs_wait_for_commits, s, m)
     taken_at(s, m, QueueOffset.of(0))
     s.remembers[m] = FALSE
     s.begun = TRUE
@@ -135,9 +119,7 @@ def take_first(s: ProcessQueues, m: Member) -> None:
 @action("RebalanceImpl#updateProcessQueueTableInRebalance: CONSUME_FROM_LAST_OFFSET")
 def take_last(s: ProcessQueues, m: Member) -> None:
     """A member takes an old queue of which nothing is committed behind its last message (L1)."""
-    require(~s.owns[m], by="RebalanceImpl#updateProcessQueueTableInRebalance")
     require(~s.known, by="ConsumerManageProcessor#queryConsumerOffset")
-    assume(hand_overs_wait_for_commits, s, m)
     taken_at(s, m, s.stored)
     s.remembers[m] = FALSE
     s.begin = ite(s.begun, s.begin, s.stored)
@@ -147,9 +129,7 @@ def take_last(s: ProcessQueues, m: Member) -> None:
 @action("RemoteBrokerOffsetStore#readOffset: the broker answers with an error")
 def take_despite(s: ProcessQueues, m: Member) -> None:
     """A member takes an error for the answer that nothing is committed, and begins behind the last message (L2)."""
-    require(~s.owns[m], by="RebalanceImpl#updateProcessQueueTableInRebalance")
     require(s.known, by="RebalancePushImpl#computePullFromWhereWithException")
-    assume(hand_overs_wait_for_commits, s, m)
     taken_at(s, m, s.stored)
     s.remembers[m] = FALSE
 
@@ -218,23 +198,26 @@ def settle(s: ProcessQueues, m: Member, o: QueueOffset) -> None:
     s.settled[o] = TRUE
 
 
+def behind_the_first(s: ProcessQueues, m: Member) -> QueueOffset:
+    """ProcessQueue#removeMessage: the first message that was cached is no more; returns what is to be remembered."""
+    require(s.owns[m], by="ConsumeMessageConcurrentlyService#processConsumeResult")
+    require(s.first[m] < s.behind[m], ~s.cached[m, s.first[m]], by="ProcessQueue#removeMessage")
+    behind = s.first[m] + 1
+    s.first[m] = behind
+    return behind
+
+
 @action("ConsumeMessageConcurrentlyService#processConsumeResult")
 def go_on(s: ProcessQueues, m: Member) -> None:
     """Behind the first message that was cached, and is no more, goes on what is remembered."""
-    require(s.owns[m], by="ConsumeMessageConcurrentlyService#processConsumeResult")
-    require(s.first[m] < s.behind[m], ~s.cached[m, s.first[m]], by="ProcessQueue#removeMessage")
-    raise_memory(s, m, s.first[m] + 1)
-    s.first[m] = s.first[m] + 1
+    raise_memory(s, m, behind_the_first(s, m))
 
 
 @action("ConsumeMessageConcurrentlyService#processConsumeResult: the thread is held up behind its look at `dropped`")
 def go_on_slowly(s: ProcessQueues, m: Member) -> None:
     """As before, but what is remembered is raised later, whatever becomes of the queue until then (X18)."""
-    require(s.owns[m], by="ConsumeMessageConcurrentlyService#processConsumeResult")
-    require(s.first[m] < s.behind[m], ~s.cached[m, s.first[m]], by="ProcessQueue#removeMessage")
     s.late[m] = TRUE
-    s.later[m] = s.first[m] + 1
-    s.first[m] = s.first[m] + 1
+    s.later[m] = behind_the_first(s, m)
 
 
 @action("RemoteBrokerOffsetStore#updateOffset: a thread that was held up")
@@ -289,6 +272,9 @@ def resets_meet_no_results(s: ProcessQueues) -> Bool:
 
 def reset_to(s: ProcessQueues, to: QueueOffset) -> None:
     """Everybody leaves the queue, and the group is to go on here; what was settled counts no more."""
+    require(to <= s.stored, by="DefaultMessageStore#getOffsetInQueueByTime")
+    assume(resets_meet_no_commits, s)
+    assume(resets_meet_no_results, s)
     s.known = TRUE
     s.committed = to
     s.begun = TRUE
@@ -304,106 +290,13 @@ def reset_to(s: ProcessQueues, to: QueueOffset) -> None:
 @action("MQClientInstance#resetOffset")
 def reset(s: ProcessQueues, to: QueueOffset) -> None:
     """The group is told to go on at an offset of the queue."""
-    require(to <= s.stored, by="DefaultMessageStore#getOffsetInQueueByTime")
-    assume(resets_meet_no_commits, s)
-    assume(resets_meet_no_results, s)
     reset_to(s, to)
 
 
 @action("MQClientInstance#resetOffset, while a pull is held at the broker")
 def reset_beside_a_pull(s: ProcessQueues, to: QueueOffset, m: Member) -> None:
     """As before; the pull that a member has at the broker finds nothing cached when it ends, and is believed (L8)."""
-    require(to <= s.stored, by="DefaultMessageStore#getOffsetInQueueByTime")
     require(s.owns[m], s.next[m] == s.stored, by="PullRequestHoldService#suspendPullRequest")
-    assume(resets_meet_no_commits, s)
-    assume(resets_meet_no_results, s)
+    reset_to(s, to)
     s.late[m] = TRUE
     s.later[m] = s.next[m]
-    reset_to(s, to)
-
-
-class OrderedQueue(State):
-    """A queue at its ordered consumer: before `done` all is committed, before `turn` taken, before `next` pulled."""
-
-    stored: QueueOffset     # ConsumeQueue#getMaxOffsetInQueue
-    next: QueueOffset       # PullRequest.nextOffset
-    turn: QueueOffset       # the first key of ProcessQueue.msgTreeMap, but for a stray one
-    done: QueueOffset       # the first key of ProcessQueue.consumingMsgOrderlyTreeMap, but for a stray one
-    memory: QueueOffset     # RemoteBrokerOffsetStore.offsetTable
-    stray: Bool             # a message was pulled once more, and waits
-    place: QueueOffset      # … that of this offset
-    strayed: Bool           # … and is taken
-    given: Ghost[Table[QueueOffset, Bool]]  # the listener was given it
-    settled: Ghost[Table[QueueOffset, Bool]]
-    disordered: Ghost[Bool]  # the listener was given a message before an earlier one, or behind one that is done
-
-
-@initially
-def fresh(s: OrderedQueue) -> Bool:
-    """Nothing is stored."""
-    return ((s.stored == 0) & (s.next == 0) & (s.turn == 0) & (s.done == 0) & (s.memory == 0) & ~s.stray & ~s.strayed
-            & ~s.disordered & forall(~s.given[o] & ~s.settled[o] for o in every(QueueOffset)))
-
-
-@action("DefaultMessageStore#putMessage")
-def append_ordered(s: OrderedQueue) -> None:
-    """A message is stored."""
-    s.stored = s.stored + 1
-
-
-@action("ProcessQueue#putMessage")
-def pull_ordered(s: OrderedQueue) -> None:
-    """The next message is pulled and cached."""
-    require(s.next < s.stored, by="DefaultMessageStore#getMessage")
-    s.next = s.next + 1
-
-
-@action("ProcessQueue#putMessage, of a second chain of pulls")
-def pull_again(s: OrderedQueue, o: QueueOffset) -> None:
-    """A second chain of pulls for the same process queue brings what is done (X14)."""
-    require(o < s.done, by="NettyRemotingAbstract#invokeAsyncImpl")
-    require(~s.stray, ~s.strayed, by="ProcessQueue#putMessage")
-    s.stray = TRUE
-    s.place = o
-
-
-@action("ProcessQueue#takeMessages", atomic_by="the monitor of MessageQueueLock")
-def take_message(s: OrderedQueue) -> None:
-    """The first message that waits is given to the listener."""
-    require(~s.stray, s.turn < s.next, by="ProcessQueue#takeMessages")
-    s.disordered = s.disordered | s.settled[s.turn] | (~(s.turn == 0) & ~s.given[s.turn - 1])
-    s.given[s.turn] = TRUE
-    s.turn = s.turn + 1
-
-
-@action("ProcessQueue#takeMessages: a message that was pulled again")
-def take_stray(s: OrderedQueue) -> None:
-    """A message that was pulled again comes before all others, and the listener is given it once more."""
-    require(s.stray, by="ProcessQueue#takeMessages")
-    s.disordered = s.disordered | s.settled[s.place]
-    s.stray = FALSE
-    s.strayed = TRUE
-
-
-@action("ProcessQueue#commit")
-def commit(s: OrderedQueue) -> None:
-    """The first message that is taken is done, or was stored as a dead letter; a batch is as many such steps."""
-    require(s.done < s.turn, by="ProcessQueue#commit")
-    s.settled[s.done] = TRUE
-    s.memory = s.done + 1
-    s.done = s.done + 1
-
-
-@action("ProcessQueue#commit: only a message that was pulled again is taken")
-def commit_stray(s: OrderedQueue) -> None:
-    """The offset behind the message that was pulled again is noted, though later ones are done."""
-    require(s.strayed, s.done == s.turn, by="ProcessQueue#commit")
-    s.strayed = FALSE
-    s.memory = s.place + 1
-
-
-@action("ProcessQueue#makeMessageToConsumeAgain")
-def suspend(s: OrderedQueue) -> None:
-    """The listener suspends the queue: what it was given last waits again; a rollback is as many such steps."""
-    require(s.done < s.turn, by="ConsumeMessageOrderlyService#processConsumeResult")
-    s.turn = s.turn - 1
