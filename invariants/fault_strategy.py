@@ -23,7 +23,7 @@ def some_queue_can_be_chosen(s: PublishList) -> Bool:
     return exists(~s.shunned[s.at[x]] for x in every(Slot))
 
 
-@always(shipped="violated: Q-4 a list that is rewritten", given=(some_broker_is_left,), excludes=("choose_in_need",),
+@always(shipped="violated: P3 a list that is rewritten", given=(some_broker_is_left,), excludes=("choose_in_need",),
         broken_by=(drop_guard("choose_in_need", 0),))
 def publish_list_keeps_its_queues(s: PublishList) -> Bool:
     """Each place of the list has the queue that the route put there, so that every broker has its turn."""
@@ -49,7 +49,7 @@ def send_outcome_is_honest(s: Sending) -> Bool:
     return (s.told == Outcome.SEND_OK).implies(exists(s.stored[b] for b in every(Broker)))
 
 
-@always(shipped="violated: X19 another attempt after a lost answer", given=(answers_of_stores_arrive,),
+@always(shipped="violated: P6 another attempt after a lost answer", given=(answers_of_stores_arrive,),
         broken_by=(drop_guard("attempt", 2),))
 def message_is_stored_once(s: Sending) -> Bool:
     """No call of send stores a message at two brokers."""

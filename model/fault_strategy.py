@@ -1,7 +1,7 @@
 """What a producer makes of sends that fail: brokers that it shuns, the list that it rewrites, attempts that it repeats.
 
-`PublishList` is MQFaultStrategy with sendLatencyFaultEnable and the shared list of TopicPublishInfo (Q-4). `Sending` is
-one call of DefaultMQProducerImpl#sendDefaultImpl (X19). Which position a counter picks, and for how long a latency
+`PublishList` is MQFaultStrategy with sendLatencyFaultEnable and the shared list of TopicPublishInfo (P3). `Sending` is
+one call of DefaultMQProducerImpl#sendDefaultImpl (P6). Which position a counter picks, and for how long a latency
 shuns a broker, are functions: `impl.decisions.queue_selection` and `impl.decisions.fault_strategy`.
 """
 
@@ -82,7 +82,7 @@ def choose(s: PublishList, x: Slot) -> None:
 
 @action("MQFaultStrategy#selectOneMessageQueue: LatencyFaultToleranceImpl#pickOneAtLeast")
 def choose_in_need(s: PublishList, x: Slot, b: Broker) -> None:
-    """All brokers are shunned: the queue whose turn it is becomes one of the least bad broker, for good (Q-4)."""
+    """All brokers are shunned: the queue whose turn it is becomes one of the least bad broker, for good (P3)."""
     require(forall(s.shunned[s.at[y]] for y in every(Slot)), by="LatencyFaultToleranceImpl#isAvailable")
     require(exists(s.route[y] == b for y in every(Slot)), by="TopicPublishInfo#getQueueIdByBroker")
     s.at[x] = b
@@ -128,15 +128,15 @@ def begin(s: Sending, b: Broker) -> None:
 @action("DefaultMQProducerImpl#sendKernelImpl")
 def attempt(s: Sending, b: Broker) -> None:
     """The first attempt begins, or another one when the broker of the last had not stored the message."""
-    begin(s, b)
     require(forall(~s.stored[x] for x in every(Broker)))
+    begin(s, b)
 
 
 @action("DefaultMQProducerImpl#sendKernelImpl")
 def attempt_again(s: Sending, b: Broker) -> None:
-    """Another attempt begins, though a broker has the message whose answer was lost (X19)."""
-    begin(s, b)
+    """Another attempt begins, though a broker has the message whose answer was lost (P6)."""
     require(~forall(~s.stored[x] for x in every(Broker)))
+    begin(s, b)
 
 
 @action("SendMessageProcessor#asyncSendMessage")

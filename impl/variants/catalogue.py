@@ -96,14 +96,12 @@ NO_REPAIR: dict[str, str] = {
     "P8": "no world fills the pool of pulls",
     "P12": "a broker would have to look for an op message of each half message, and not every one is read yet",
     "P13": "nothing is promised within seconds: the scan of what is held finds it",
-    "Q-4": "no producer of a world has sendLatencyFaultEnable",
     "S-1": "what broker id a group has is configured by hand",
     "T2": "what a listener answers is its user's",
     "T3": "as U1: a producer that is away is told from a slow one by waiting",
     "T4": "no world has a half message that makes the check throw",
     "X6": "as X1: what is not committed is delivered again",
     "X14": "no world's channel throws while it writes",
-    "X19": "as X3: an answer that is lost says nothing of what was stored",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",
 }
 """Hazard to the reason why no variant makes it go away: it would take another protocol, or no run would show it."""

@@ -133,7 +133,7 @@ REPAIRS = (
             "apache/rocketmq #1497", ("P4",), (_name_a_queue_of_the_broker,)),
     Variant("refusals_are_tried_elsewhere", "repair",
             "SYSTEM_BUSY, and answers to asynchronous sends, are reasons to try another broker.",
-            "apache/rocketmq #2471", ("P5", "P7"), (_busy_is_not_final, _answers_are_tried_elsewhere)),
+            "apache/rocketmq #5845", ("P5", "P7"), (_busy_is_not_final, _answers_are_tried_elsewhere)),
     Variant("honest_exceptions", "repair", "What was tried more than once is said to be unknown.",
             "an idea: any attempt without an answer may be stored", ("P1",),
             (_say_that_nobody_knows, _say_that_nobody_knows_later)),
