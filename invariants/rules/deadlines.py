@@ -25,6 +25,7 @@ REGISTRATION_MS = 30_000  # BrokerConfig#registerNameServerPeriod
 CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
 PULL_IDLE_MS = 120_000  # ProcessQueue.PULL_MAX_IDLE_TIME
+TRANSACTION_TIMEOUT_MS = 6_000  # BrokerConfig#transactionTimeOut
 REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
 HA_HEARTBEAT_MS = 5_000  # haSendHeartbeatInterval; HAClient#run also waits so long before it connects again
 HA_HOUSEKEEPING_MS = 20_000  # haHousekeepingInterval
@@ -187,6 +188,11 @@ all_locked = after_healing(
 RETRIES_MS = 10_000 + 30_000 + 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
 LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
+
+TRANSACTION_CHECK_MS = 10_000  # BrokerConfig#transactionCheckInterval in worlds of transactions
+all_ended = after_healing(
+    EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + TRANSACTION_TIMEOUT_MS + 2 * TRANSACTION_CHECK_MS)
+"""Brokers know a living producer of each group, and have asked for each half message: by then it was old enough."""
 
 
 def all_settled(bounds: Bounds) -> int:

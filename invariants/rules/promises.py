@@ -8,10 +8,12 @@ from typing import Any
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
+from impl.events import TopicConfigUpdated
 from invariants.rules import deadlines
 from invariants.rules.abandoned_queues import leaves_out, throws
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.rule import Promise, Told
 from invariants.views import Views
 
@@ -42,6 +44,8 @@ class all_topics_are_routed_in_time(Promise):
     judges = "full_registration_installs_all_topics"
     about = "at broker_name topic"
     within_ms = deadlines.all_registered
+    excuses = (Excuse("the topic was made just now", by=Match(TopicConfigUpdated, of="topic"),
+                      lasts=deadlines.registered),)
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
