@@ -196,6 +196,6 @@ def test_t4_a_half_message_that_cannot_be_read_keeps_the_check_from_all_behind_i
         world.script.draw("what becomes of a transaction", COMMITTED_AND_UNKNOWN)
         world.add_producer(PRODUCER, Sending("orders", (IN_TRANSACTION,)))
         world.run(SEND_EVERY_MS + 100)
-        content(world, LOG).write(sent(world)[0].commit_log_offset + BODY_LENGTH_AT, b"\x7f", world.now_ms)
+        content(world, LOG).write(sent(world)[0].commit_log_offset + BODY_LENGTH_AT, b"\0\1", world.now_ms)
         world.run(20_000)
         assert not any(event.from_check for _, event in world.events(HalfMessageEnded))
