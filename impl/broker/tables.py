@@ -17,7 +17,7 @@ from impl.broker.reported_tables import (
     ReportedProducerManager,
 )
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
-from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.config_manager import load, persist
 from impl.common.topic_config import TopicConfig
 from impl.events import TopicConfigDeleted, TopicConfigUpdated
@@ -33,7 +33,6 @@ CONSUMER_FILTER_PATH = "store/config/consumerFilter.json"
 _BLOOM_ERROR_PERCENT, _BLOOM_GROUPS = 20, 32  # maxErrorRateOfBloomFilter, expectConsumerNumUseFilter
 
 
-
 class BrokerTables:
     """The tables that BrokerController#initialize makes and loads; each is written by the manager that it belongs to.
 
@@ -45,13 +44,7 @@ class BrokerTables:
     ) -> None:
         """Make the tables and read their files; remoting_server -- by which clients are told of each other."""
         self.node, self.config, self.message_store = node, config, message_store
-        self.topic_config_manager = TopicConfigManager(
-            TopicSettings(
-                config.broker_name, config.cluster_name, config.auto_create_topic_enable,
-                config.default_topic_queue_nums,
-            ),
-            node.now_ms, self.persist_topics,
-        )
+        self.topic_config_manager = TopicConfigManager(config, node.now_ms, self.persist_topics)
         self.topic_config_manager.topic_config_table = ReportedMap(
             1024, self._topic_put, self._topic_removed, self.topic_config_manager.topic_config_table.entries(),
         )
