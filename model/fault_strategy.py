@@ -105,16 +105,18 @@ class Sending(State):
     """One call of send: the attempt that is under way, and the brokers that have stored the message."""
 
     begun: Attempts
-    waits: Bool                  # an attempt is under way
-    asked: Broker                # … at this broker
-    stored: Table[Broker, Bool]  # the broker has the message
+    waits: Bool                   # an attempt is under way
+    asked: Broker                 # … at this broker
+    lingers: Table[Broker, Bool]  # a request for which nobody waits any more is on its way to the broker
+    stored: Table[Broker, Bool]   # the broker has the message
     told: Outcome
 
 
 @initially
 def called(s: Sending) -> Bool:
     """Nothing is sent yet."""
-    return (s.begun == 0) & ~s.waits & (s.told == Outcome.NOTHING) & forall(~s.stored[b] for b in every(Broker))
+    return ((s.begun == 0) & ~s.waits & (s.told == Outcome.NOTHING)
+            & forall(~s.stored[b] & ~s.lingers[b] for b in every(Broker)))
 
 
 def begin(s: Sending, b: Broker) -> None:
@@ -156,9 +158,18 @@ def answer(s: Sending) -> None:
 
 @action("the network, or an error of the broker", environment=True)
 def fail(s: Sending) -> None:
-    """The attempt ends without an answer, or with an error; whether the message is stored is not known."""
+    """The attempt ends without an answer, or with an error; whether the message is, or will be, stored is not known."""
     require(s.waits, by="NettyRemotingAbstract#invokeSyncImpl")
     s.waits = FALSE
+    s.lingers[s.asked] = ~s.stored[s.asked]
+
+
+@action("SendMessageProcessor#asyncSendMessage, of a request for which nobody waits any more")
+def store_late(s: Sending, b: Broker) -> None:
+    """A broker stores the message of an attempt that has ended without it (P6)."""
+    require(s.lingers[b], by="NettyRemotingAbstract#processRequestCommand")
+    s.lingers[b] = FALSE
+    s.stored[b] = TRUE
 
 
 @action("DefaultMQProducerImpl#sendDefaultImpl: no attempt is left")

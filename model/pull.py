@@ -81,9 +81,8 @@ def messages_meet_no_look(s: LongPolling) -> Bool:
 def arrive(s: LongPolling) -> None:
     """A message arrives, and wakes a pull that is held; one that is about to be held is not seen (P13)."""
     assume(messages_meet_no_look, s)
-    require(~s.there, by="PullRequestHoldService#notifyMessageArriving")
+    s.since = ite(s.there, s.since, Ms.of(0))
     s.there = TRUE
-    s.since = Ms.of(0)
     s.phase = ite(s.phase == Phase.HELD, Phase.WOKEN, s.phase)
 
 

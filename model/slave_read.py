@@ -48,9 +48,14 @@ def reads_slave(s: SlaveRead) -> Bool:
     return s.at_slave | ~s.runs
 
 
-def is_behind(s: SlaveRead, end: Messages) -> Bool:
-    """DefaultMessageStore#getMessage: more lies between what was read and the end than memory holds."""
-    return s.memory + s.next + 1 < end
+def read_next(s: SlaveRead, end: Messages) -> None:
+    """DefaultMessageStore#getMessage of a broker that ends here: the next message.
+
+    The slave is suggested if more lies behind it than memory holds.
+    """
+    require(s.next < end, by="DefaultMessageStore#getMessage")
+    s.at_slave = s.memory + s.next + 1 < end
+    s.next = s.next + 1
 
 
 @action("DefaultMessageStore#putMessage")
@@ -85,18 +90,14 @@ def master_returns(s: SlaveRead) -> None:
 def pull_master(s: SlaveRead) -> None:
     """The master answers with the next message, and suggests the slave to who is far behind."""
     require(~reads_slave(s), by="PullAPIWrapper#recalculatePullFromWhichNode")
-    require(s.next < s.end, by="DefaultMessageStore#getMessage")
-    s.at_slave = is_behind(s, s.end)
-    s.next = s.next + 1
+    read_next(s, s.end)
 
 
 @action("PullMessageProcessor#processRequest of the slave: SUCCESS")
 def pull_slave(s: SlaveRead) -> None:
     """The slave answers with the next message, and suggests the master to who is near its own end."""
     require(reads_slave(s), by="PullAPIWrapper#recalculatePullFromWhichNode")
-    require(s.next < s.copied, by="DefaultMessageStore#getMessage")
-    s.at_slave = is_behind(s, s.copied)
-    s.next = s.next + 1
+    read_next(s, s.copied)
 
 
 @action("PullRequestHoldService#checkHoldRequest of the slave: PULL_NOT_FOUND")

@@ -16,7 +16,6 @@ from impl.broker.store_admin_processor import StoreAdminProcessor
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
-from impl.common.inet_socket_address import socket_address
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer
 from impl.store.dispatch_request import DispatchRequest
@@ -35,8 +34,7 @@ class DataPlane:
         self._ha_port = tables.config.listen_port + 1
         if store.config.slave:
             registration.update_ha_master_address = store.ha_service.update_master_address
-        host = socket_address(f"{self.node.name}:{tables.config.listen_port}")
-        self.transactions = Transactions(tables, threads, remoting_server, registration, host)
+        self.transactions = Transactions(tables, threads, remoting_server, registration)
         self.send_message_processor = SendMessageProcessor(
             tables, threads, remoting_server, registration, self.transactions)
         self.send_message_back = SendMessageBack(self.send_message_processor)

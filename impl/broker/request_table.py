@@ -74,7 +74,7 @@ def request_table(
 
 
 def _message_rows(plane: DataPlane) -> dict[RequestCode, Row]:
-    """What a broker with messages serves besides."""
+    """What a broker serves of messages."""
     sends = Row(plane.send_message_processor.send_message, "send")
     replies = Row(plane.reply_message_processor.process_request, "reply")
     examination = plane.examination_processor

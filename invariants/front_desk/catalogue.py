@@ -1,7 +1,7 @@
 """Everything that is promised, by name: protocol properties, decisions, strategies, and what judges say of themselves.
 
-A name is that of a property, or of one claim about a decision (which belongs to the property that it is a part of). A
-property that is declared of a model and as a rule about runs is one entry: the hazards are those of both.
+A name is that of a property, or of one claim about a decision (which belongs to the property that it is a part of).
+What a model declares and a rule judges in runs is one entry: the hazards are those of both.
 """
 
 from __future__ import annotations

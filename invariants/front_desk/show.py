@@ -208,7 +208,7 @@ def _of_protocol(declared: Property) -> Iterator[str]:
 
 
 def _of_rule(declared: type[Rule]) -> Iterator[str]:
-    if declared.__name__ in PROPERTIES:
+    if declared.judges:
         yield from ("", *_folded(f"of runs   {declared.sentence}", "", " " * 10))
     yield f"promised  by {declared.cite}"
     yield f"expected  {_expected(declared.expected)}"

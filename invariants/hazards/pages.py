@@ -76,6 +76,7 @@ def _index(groups: dict[str, list[Hazard]]) -> str:
 def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[str]:
     yield f"## {hazard.name}"
     yield hazard.sentence
+    names = dict.fromkeys([*broken, *outside.broken])
     rows = {
         "users see": f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN,
         "trigger": hazard.trigger or NOT_KNOWN, "code": f"`{hazard.cite}`",
@@ -84,7 +85,7 @@ def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[st
         "fixed": hazard.fixed or NOT_KNOWN,
         "repair here": "; ".join(f"`{name}`: {text}" for name, text in outside.repairs.items())
         or f"none: {outside.unrepaired or NOT_KNOWN}",
-        "breaks": ", ".join(f"`{name}`" for name in [*broken, *outside.broken]) or "no property names it",
+        "breaks": ", ".join(f"`{name}`" for name in names) or "no property names it",
         **({"machine": f"none: {hazard.no_machine}"} if hazard.no_machine else {}),
     }
     yield "\n".join(["| | |", "|---|---|", *(f"| {name} | {_cell(text)} |" for name, text in rows.items())])

@@ -173,7 +173,7 @@ LOST = Excuse("its broker may have lost the offset when somebody may still have 
               when=_was_lost_lately)
 
 
-class nothing_is_skipped(Beginnings):
+class no_beginning_skips(Beginnings):
     """Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.
 
     That is said from the first commit on, as long as the broker cannot have lost it. When a broker that may have lost
@@ -181,6 +181,7 @@ class nothing_is_skipped(Beginnings):
     does where somebody begins who was told meanwhile that there is none.
     """
 
+    judges = "nothing_is_skipped"
     shipped = "violated: L2 a failed read is taken for no offset"
     cite = "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset"
     about = "at group mq"

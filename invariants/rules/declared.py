@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from invariants.rules.rule import RULES, Rule
+from invariants.rules.rule import RULES, Ascription, Promise, Rule
 
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
@@ -21,5 +21,7 @@ CONCEPTS = (
 for _concept in CONCEPTS:
     import_module(f"invariants.rules.{_concept}")
 
-BY_NAME: dict[str, type[Rule]] = {rule.name: rule for rule in RULES.values() if not rule.judges}
-"""The properties that rules declare, by name; other rules judge what models declare."""
+BY_NAME: dict[str, type[Rule]] = {
+    rule.name: rule for rule in RULES.values() if not (rule.judges and issubclass(rule, Ascription | Promise))
+}
+"""The rules that judge runs at each step, by property: one that they declare, or that a model declares."""

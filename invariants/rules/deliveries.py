@@ -20,12 +20,13 @@ SUCCESS, SUB_ALL = "SUCCESS", "*"
 BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
 
 
-class attempts_are_bounded(Rule):
+class attempts_are_counted(Rule):
     """No listener is given a message after more attempts than its group allows, or a retry without their number.
 
     What cannot be sent back is tried again where it is, and counts on there.
     """
 
+    judges = "attempts_are_bounded"
     shipped = "violated: X20 the count is lost when the inner producer sends a second time"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ"
     about = "at group key"

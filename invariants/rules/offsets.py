@@ -45,7 +45,7 @@ class broker_keeps_what_was_committed(Rule):
 _NO_RESET: tuple[None, int, dict[int, int]] = (None, 0, {})
 
 
-def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bool:
+def _of_another_member(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """B-19: what was greater came from another machine, and the sender has not begun there since."""
     _, group, mq, offset, connection, last, former = told.about
     sender = machine_of(connection)
@@ -55,7 +55,7 @@ def _of_another_member(rule: committed_offset_never_regresses, told: Told) -> bo
     return is_of_another(connection, former) and not (begun_ms > told.since_ms and begun_at >= last and was_sent_since)
 
 
-def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
+def _was_reset(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """Whether its sender has reset the queue there, and what was greater was sent before, or while it was under way."""
     _, group, mq, offset, connection, last, former = told.about
     reset_to, _, sent_ms = rule.reset.get((machine_of(connection), group, mq), _NO_RESET)
@@ -64,7 +64,7 @@ def _was_reset(rule: committed_offset_never_regresses, told: Told) -> bool:
     return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
 
 
-def _was_corrected(rule: committed_offset_never_regresses, told: Told) -> bool:
+def _was_corrected(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """Whether its sender, from which the greater one came too, had asked for more, and was told to go back to this."""
     _, group, mq, offset, connection, _, former = told.about
     sender = machine_of(connection)
@@ -72,7 +72,7 @@ def _was_corrected(rule: committed_offset_never_regresses, told: Told) -> bool:
     return sender == machine_of(former) and corrected == offset < asked
 
 
-def _was_begun_before(rule: committed_offset_never_regresses, told: Told) -> bool:
+def _was_begun_before(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """Whether what was greater is of a reset, and its sender had begun the queue again before that came."""
     _, group, mq, offset, connection, last, former = told.about
     key = machine_of(connection), group, mq
@@ -81,7 +81,7 @@ def _was_begun_before(rule: committed_offset_never_regresses, told: Told) -> boo
     return last == reset_to and machine_of(former) == key[0] and is_in_between
 
 
-class committed_offset_never_regresses(Rule):
+class commits_go_down_by_resets_only(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
     A broker that starts again is taken to have nothing. Behind a reset commits may begin anew where that went.
@@ -89,6 +89,7 @@ class committed_offset_never_regresses(Rule):
     a client has reset it meanwhile, the offset of that, and the client's address without a port.
     """
 
+    judges = "committed_offset_never_regresses"
     shipped = ("violated: B-18 commits are reordered, B-19 the former owner's comes late, "
                "B-32 one of a former connection comes late, X23 a read comes late")
     cite = "ConsumerOffsetManager#commitOffset"

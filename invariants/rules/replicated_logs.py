@@ -69,6 +69,7 @@ class slave_has_its_masters_records(_Logs):
 
     judges = "slave_log_is_a_prefix"
     shipped = "violated: V11 a slave beyond its master, V32 a slave with an empty file"
+    cite = "HAConnection.WriteSocketService#run, HAClient#dispatchReadRequest"
     about = "at what"
     excuses = (
         cause("V11", "its master has started with less than it had", when=lambda _, told: told.about[1] == _BEYOND),
@@ -102,6 +103,7 @@ class copies_are_where_they_were_put(_Logs):
 
     judges = "copies_keep_their_place"
     shipped = "violated: V25 offset 0 stands for the first file, V32 a slave with an empty file"
+    cite = "HAClient#dispatchReadRequest, CommitLog#appendData"
     about = "at what"
     excuses = (
         cause("V32", "a frame was appended elsewhere", when=lambda _, told: told.about[1] == _SHIFTED),
@@ -130,6 +132,7 @@ class acknowledged_is_copied(_Logs):
 
     judges = "acknowledged_message_is_on_the_slave"
     shipped = "violated: V11 a slave beyond its master, V29 an empty slave, V34 a slave that loses its end"
+    cite = "CommitLog#submitReplicaRequest, HAService.GroupTransferService#doWaitTransfer"
     about = "broker key what"
     excuses = (
         cause("V34", "a slave had it, and has lost its power", when=lambda _, told: told.about[2] == _GONE),

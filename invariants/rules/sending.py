@@ -71,9 +71,10 @@ class send_outcome_is_honest(Rule):
             self.refused[one,] = event.key
 
 
-class message_is_stored_once(Rule):
+class sent_once_is_stored_once(Rule):
     """A message that is sent once is stored once in its topic."""
 
+    judges = "message_is_stored_once"
     shipped = "violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended"
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
     about = "key"

@@ -18,12 +18,13 @@ _OTHERWISE = "a record that says otherwise than the one that was appended"
 _NEW, _NONE = "a record that nobody has appended", "no record"
 
 
-class acknowledged_survives_crash(Rule):
+class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
     What the broker has deleted to make room is not looked for.
     """
 
+    judges = "acknowledged_survives_crash"
     shipped = "violated: V6 a force has failed and nobody minds"
     cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
     about = "broker key commit_log_offset"
@@ -56,12 +57,13 @@ class acknowledged_survives_crash(Rule):
         return flush_disk_type == _ASYNC and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
 
 
-class recovery_is_a_prefix(Rule):
+class recovered_log_is_a_prefix(Rule):
     """A store that recovers has a prefix of the records that it had, and nothing that was cut off comes back.
 
     What is on a disk when its broker starts for the first time is taken for had.
     """
 
+    judges = "recovery_is_a_prefix"
     shipped = "violated: V4 the bytes behind the end stay, V7 only bodies are checked"
     cite = "CommitLog#recoverNormally, #recoverAbnormally, MappedFileQueue#truncateDirtyFiles"
     about = "at what"

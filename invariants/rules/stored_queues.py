@@ -15,9 +15,10 @@ _POWERLESS = cause("V26", "its machine lost its power", lasts=FOR_EVER,
                    by=Match(events.ProcessKilled, of="at", having=lambda event: event.power_loss))
 
 
-class queue_offsets_are_consecutive(Rule):
+class appended_offsets_are_consecutive(Rule):
     """The records that a broker appends for a queue carry consecutive offsets, also across a start."""
 
+    judges = "queue_offsets_are_consecutive"
     shipped = "violated: V3 a queue has a unit for no record, V26 a queue lacks units"
     cite = "DefaultAppendMessageCallback#doAppend, DefaultMessageStore#recoverTopicQueueTable"
     about = "at topic queue_id"
@@ -46,9 +47,10 @@ class queue_offsets_are_consecutive(Rule):
             self.following[at, one.topic, one.queue_id] = one.queue_offset + 1
 
 
-class unit_names_its_record(Rule):
+class units_name_their_records(Rule):
     """Each unit of a queue names the record of that queue whose queue offset is the number of the unit."""
 
+    judges = "unit_names_its_record"
     shipped = "violated: V3 a unit for no record, V26 units are left out, V33 an error is logged"
     cite = "ConsumeQueue#putMessagePositionInfo, #recover, #truncateDirtyLogicFiles"
     about = "at topic queue_id"
@@ -79,9 +81,10 @@ class unit_names_its_record(Rule):
                          f"record {where}", at, topic, queue_id)
 
 
-class no_record_is_missed(Duty):
+class dispatch_comes_in_time(Duty):
     """A record that a broker has appended or recovered is in its queue soon after."""
 
+    judges = "no_record_is_missed"
     shipped = "violated: V3 units stand one place too late, V26 a crash looks like a stop"
     cite = "DefaultMessageStore.ReputMessageService#doReput, CommitLog#recoverAbnormally"
     about = "at topic queue_id queue_offset commit_log_offset"

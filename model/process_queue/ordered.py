@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.language import FALSE, TRUE, Bool, Ghost, Table, action, every, forall, initially, require
+from model.language import FALSE, TRUE, Bool, Ghost, Table, action, every, forall, initially, require, search_only
 from model.process_queue.queue import Queue, QueueOffset
 
 
@@ -37,9 +37,9 @@ def pull_ordered(s: OrderedQueue) -> None:
 
 @action("ProcessQueue#putMessage, of a second chain of pulls")
 def pull_again(s: OrderedQueue, o: QueueOffset) -> None:
-    """A second chain of pulls for the same process queue brings what is done (X14)."""
-    require(o < s.done, by="NettyRemotingAbstract#invokeAsyncImpl")
-    require(~s.stray, ~s.strayed, by="ProcessQueue#putMessage")
+    """A second chain of pulls for the same process queue brings what does not wait any more (X14)."""
+    require(o < s.turn, by="ProcessQueue#putMessage")
+    search_only(o < s.done, ~s.stray, ~s.strayed)
     s.stray = TRUE
     s.place = o
 

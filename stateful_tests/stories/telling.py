@@ -84,7 +84,7 @@ BREAKS: Mapping[str, str] = {
     "start_is_what_the_broker_answered": "L2",
     "nothing_is_skipped": "L2",
     "first_beginning_is_kept": "L1",
-    "new_group_begins_where_it_is_to": "L11",
+    "new_group_begins_where_it_is_to": "L11 X24",
     "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15",
     "broadcaster_goes_on_where_it_ended": "L10 U16",
     "file_keeps_its_offsets": "L10 X16",

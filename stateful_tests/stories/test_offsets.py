@@ -365,6 +365,14 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
         assert starts(world) == [0, 0]
 
 
+def test_x24_a_new_group_that_is_told_to_begin_at_the_end_begins_a_young_queue_at_its_first_message() -> None:
+    with World() as world:
+        stage(world)
+        fill(world, LAST, 9)
+        join(world, "c1")
+        assert starts(world) == [0]  # the default is CONSUME_FROM_LAST_OFFSET
+
+
 def test_l2_a_busy_broker_is_taken_for_one_without_the_offset() -> None:
     with World() as world:
         stage(world, store=FORGETFUL)

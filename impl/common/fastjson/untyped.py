@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from impl.decisions.java_calendar import DAY_MS, time_millis_to_human_string3
 from impl.hash_map import HashMap
 
 
@@ -46,10 +46,12 @@ class JavaDate:
 
     def __str__(self) -> str:
         """Date#toString, in the time zone UTC."""
-        days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-        months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        try:
-            time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.time_ms)
-        except OverflowError:
-            return f"Date({self.time_ms})"  # of another calendar than Python's
-        return f"{days[time.weekday()]} {months[time.month - 1]} {time:%d %H:%M:%S} UTC {time.year}"
+        text = time_millis_to_human_string3(self.time_ms)
+        date, clock = text[:-6], text[-6:]
+        weekday = _WEEKDAYS[(self.time_ms // DAY_MS) % 7]
+        time = f"{clock[:2]}:{clock[2:4]}:{clock[4:]}"
+        return f"{weekday} {_MONTHS[int(date[-4:-2]) - 1]} {date[-2:]} {time} UTC {date[:-4]}"
+
+
+_WEEKDAYS = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")  # from 1970-01-01 on
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

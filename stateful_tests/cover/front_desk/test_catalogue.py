@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,15 @@ import pytest
 from typer.main import get_command
 
 from invariants.__main__ import app
+from invariants.allocation.claims import STRATEGY_CLAIMS
+from invariants.claim import CLAIMS
 from invariants.concepts import PROPERTIES
 from invariants.front_desk import catalogue, show
 from invariants.hazards import HAZARDS
-from invariants.rules.declared import BY_NAME
+from invariants.histories.checks import PROMISES
+from invariants.rules.declared import BY_NAME, RULES
+from invariants.rules.observed import Observed
+from invariants.runs import OF_RUNS
 from invariants.verdict import nearest
 from proofs.prove import provable
 from stateful_tests.cover.front_desk.commands import one_line, run
@@ -47,6 +53,19 @@ def test_the_list_has_every_property_with_a_judge() -> None:
         assert one.sentence.endswith(".")
         assert set(one.hazards) <= set(HAZARDS)
         assert one.hazards or one.expected == "holds"
+
+
+def test_a_name_is_declared_once_whoever_judges_it() -> None:
+    kinds = {
+        "models": {*PROPERTIES}, "rules": {name for name, rule in BY_NAME.items() if not rule.judges},
+        "strategies": {*STRATEGY_CLAIMS}, "claims": {name for name, one in CLAIMS.items() if one.promises == name},
+        "runs": {*OF_RUNS}, "the suite": {*catalogue.OWN},
+        "histories": {name for name in PROMISES if name not in BY_NAME or not issubclass(BY_NAME[name], Observed)},
+    }
+    twice = {name for one, other in combinations(kinds.values(), 2) for name in one & other}
+    assert twice == set()
+    unknown = {name for rule in RULES.values() for name in rule.judges.split()} - {*catalogue.names()}
+    assert unknown == set()
 
 
 def test_the_list_for_programs_is_the_catalogue() -> None:

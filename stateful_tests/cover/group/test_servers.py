@@ -219,8 +219,8 @@ def test_which_requests_share_a_pool() -> None:
             pools.setdefault(pool, set()).add(code)
         assert pools == {
             "heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15},
-            "admin": {17, 21, 29, 30, 31, 32, 41, 42, 43, 45, 200, 201, 202, 203, 204, 207, 208, 215, 222, 223, 300, 308,
-                      321},
+            "admin": {17, 21, 29, 30, 31, 32, 41, 42, 43, 45, 200, 201, 202, 203, 204, 207, 208, 215, 222, 223, 300,
+                      308, 321},
             "send": {10, 36, 310, 320}, "pull": {11}, "reply": {324, 325}, "query": {12, 33}, "end_transaction": {37},
         }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {

@@ -61,7 +61,7 @@ def test_a_step_that_no_model_has_is_told_by_what_was_reported() -> None:
 
 
 def test_a_rule_names_the_record_that_it_contradicts() -> None:
-    rules = [RULES["committed_offset_never_regresses"]]
+    rules = [RULES["commits_go_down_by_resets_only"]]
     records = [(at, BROKER, e.OffsetCommitted(BROKER, "G", "orders", queue_id, offset, "c1:32768"))
                for at, (queue_id, offset) in enumerate([(0, 10), (0, 20), (1, 90), (0, 15)])]
     watch, silent = (Watch(TABLES, Bounds(), rules, explains=explains) for explains in (True, False))

@@ -56,16 +56,16 @@ HEALED = (9, "", WorldHealed())
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
 
 HISTORIES = (
-    Written("attempts_are_bounded", broken=(given(1, 5, attempt=3),), kept=(given(1, 5, attempt=2),),
+    Written("attempts_are_counted", broken=(given(1, 5, attempt=3),), kept=(given(1, 5, attempt=2),),
             says="sent back 3 times"),
-    Written("attempts_are_bounded", broken=(given(1, 5, attempt=3, mq=AGAIN),), views=FAILS,
+    Written("attempts_are_counted", broken=(given(1, 5, attempt=3, mq=AGAIN),), views=FAILS,
             kept=(given(1, 5, attempt=2), given(2, 5, attempt=3)), kept_views=FAILS),
-    Written("attempts_are_bounded", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3))),
-    Written("attempts_are_bounded", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3, at=C2)), views=FAILS),
-    Written("attempts_are_bounded",
+    Written("attempts_are_counted", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3))),
+    Written("attempts_are_counted", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3, at=C2)), views=FAILS),
+    Written("attempts_are_counted",
             broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
             views=FAILS),
-    Written("attempts_are_bounded", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
+    Written("attempts_are_counted", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
             causes=("X20",), says="as if it had never been tried"),
 
     Written("failure_is_retried_once", broken=(answered(1, 5, answer=LATER), put_off(2, 5), put_off(3, 5)),

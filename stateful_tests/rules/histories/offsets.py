@@ -62,7 +62,7 @@ def taken(ms: int, offset: int, client: str = "c2") -> Told:
 
 def lower(*records: Told, causes: tuple[str, ...] = ("B-19",)) -> Written:
     """Another client commits less than what has come, because of this."""
-    return Written("committed_offset_never_regresses", (START, committed(3, 5), *records, committed(9, 4, "c2:1")),
+    return Written("commits_go_down_by_resets_only", (START, committed(3, 5), *records, committed(9, 4, "c2:1")),
                    causes=causes)
 
 
@@ -77,7 +77,7 @@ def late_reset(
     reset, came = (2, C, OffsetReset(C, G, MQ, reset_to)), (committed(4, 9, connection), committed(6, 1))
     kept_reset, kept_came = (2, C, OffsetReset(C, G, MQ, 9)), (committed(4, 9), committed(6, 1))
     return Written(
-        "committed_offset_never_regresses", tuple(sorted((START, reset, *records, *came), key=lambda one: one[0])),
+        "commits_go_down_by_resets_only", tuple(sorted((START, reset, *records, *came), key=lambda one: one[0])),
         (START, kept_reset, taken(*kept, C), *kept_came), causes=causes)
 
 
@@ -90,21 +90,21 @@ HISTORIES = (
     Written("broker_keeps_what_was_committed", (START, committed(1, 5)), (SLAVE, committed(1, 5)), views=HAS_NONE),
     Written("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 0)),
             (START, committed(1, 5), REMOVED, answered(3, 0)), views=HAS_5),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4)),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), committed(2, 4)),
             (START, committed(1, 5), RESET, committed(3, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c2:1")),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), committed(2, 4, "c2:1")),
             (START, committed(1, 5), REMOVED, committed(3, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), committed(2, 4, "c1:32769")),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), committed(2, 4, "c1:32769")),
             (START, RESET, committed(3, 5), committed(4, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 3)),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 3)),
             (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), ASKED, CORRECTED, committed(3, 4)),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5, "c2:1"), ASKED, CORRECTED, committed(3, 4)),
             (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4, "c1:32769"))),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4, "c2:1")),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4, "c2:1")),
             causes=("B-19",)),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), ASKED_BEFORE_ALL, CORRECTED, committed(3, 4)),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), ASKED_BEFORE_ALL, CORRECTED, committed(3, 4)),
             (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
-    Written("committed_offset_never_regresses",
+    Written("commits_go_down_by_resets_only",
             (START, committed(1, 5), (1, C, PullSuspended(C, G, MQ, 4)), CORRECTED, committed(3, 4)),
             (START, committed(1, 5), ASKED, CORRECTED, committed(3, 4))),
     Written("group_offsets_go_with_the_group", (REMOVED,), (REMOVED,),
@@ -117,21 +117,21 @@ HISTORIES = (
     Written("committed_offset_survives_its_broker",
             (START, committed(199_000, 6), (199_999, B, BrokerShutDown(B)), DIES, AGAIN),
             (START, committed(199_000, 6), DIES, AGAIN), views=HAS_5),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3)), causes=()),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), RESET, committed(3, 3)), causes=()),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), RESET, committed(3, 3, "c2:1")),
             causes=("B-19",)),
-    Written("committed_offset_never_regresses", (START, committed(1, 5), RESET, committed(3, 3, "c1:32769")),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5), RESET, committed(3, 3, "c1:32769")),
             causes=("B-32",)),
-    Written("committed_offset_never_regresses", (START, committed(1, 5, "c2:1"), RESET, committed(3, 3)), causes=()),
+    Written("commits_go_down_by_resets_only", (START, committed(1, 5, "c2:1"), RESET, committed(3, 3)), causes=()),
     late_reset(taken(1, 1, C)), late_reset(taken(5, 1, C)), late_reset(taken(3, 2, C)), late_reset(taken(3, 1)),
     late_reset(taken(3, 1, C), reset_to=8), late_reset(taken(3, 1, C), connection="c2:1", causes=("B-19",)),
     late_reset(kept=(2, 1)), late_reset(kept=(4, 1)), late_reset(kept=(3, 0)),
-    Written("committed_offset_never_regresses", (START, sent(1, C, 9), RESET, sent(3, C, 9), *LATE), (
+    Written("commits_go_down_by_resets_only", (START, sent(1, C, 9), RESET, sent(3, C, 9), *LATE), (
         START, sent(1, C, 9), RESET, sent(3, "c2", 9), *LATE), causes=()),
-    Written("committed_offset_never_regresses",
+    Written("commits_go_down_by_resets_only",
             (START, RESET, committed(4, 9, "c2:1"), committed(5, 4)),
             (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
-    Written("committed_offset_never_regresses", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
+    Written("commits_go_down_by_resets_only", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
             (START, RESET, sent(4, C, 4), sent(4, C, 9), *TOO_LATE), bounds=Bounds(), causes=()),
     lower((4, "c2", OffsetReset("c2", G, MQ, 5))), lower((4, "c2", OffsetReset("c2", G, MQ, 6))),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),

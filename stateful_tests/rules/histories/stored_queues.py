@@ -53,27 +53,27 @@ FULL = loaded(0), filled(1, 91)
 NOW_MS = SEEN_MS + 2
 
 HISTORIES = (
-    Written("queue_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
+    Written("appended_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
             says="offset 2, and 1"),
-    Written("queue_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),
+    Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),
             kept=(*TWICE, loaded(3), appended(4, 100, 1)), kept_views=store(ZERO)),
-    Written("queue_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 200, 1)), views=store(ZERO, ONE),
+    Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 200, 1)), views=store(ZERO, ONE),
             kept=(*TWICE, loaded(3, least=100), appended(4, 100, 7)), kept_views=store()),
-    Written("queue_offsets_are_consecutive", broken=(loaded(0), appended(1, 0, 1)), kept=(loaded(0), appended(1))),
+    Written("appended_offsets_are_consecutive", broken=(loaded(0), appended(1, 0, 1)), kept=(loaded(0), appended(1))),
 
-    Written("unit_names_its_record", broken=(dispatched(1, 100, 1),), views=store(units=(0, 50)),
+    Written("units_name_their_records", broken=(dispatched(1, 100, 1),), views=store(units=(0, 50)),
             kept=(dispatched(1, 100, 1),), kept_views=store(units=(0, 100)), says="unit 1 of queue 0"),
-    Written("unit_names_its_record", broken=(loaded(1),), views=store(ZERO, ONE, units=(0, 0)),
+    Written("units_name_their_records", broken=(loaded(1),), views=store(ZERO, ONE, units=(0, 0)),
             kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="is at 100"),
-    Written("unit_names_its_record", broken=(loaded(1, least=100),), views=store(ONE, units=(0, 100, 100)),
+    Written("units_name_their_records", broken=(loaded(1, least=100),), views=store(ONE, units=(0, 100, 100)),
             kept=(loaded(1, least=100),), kept_views=store(ONE, units=(0, 100)), says="is nowhere"),
-    Written("unit_names_its_record", broken=(loaded(1, least=50),), views=store(ONE, units=(50, 100)),
+    Written("units_name_their_records", broken=(loaded(1, least=50),), views=store(ONE, units=(50, 100)),
             kept=(loaded(1),), kept_views=store(ONE, units=(None, 100))),
 
-    Written("no_record_is_missed", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
-    Written("no_record_is_missed", broken=(appended(1), dispatched(2, 100)),
+    Written("dispatch_comes_in_time", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
+    Written("dispatch_comes_in_time", broken=(appended(1), dispatched(2, 100)),
             kept=(appended(1), dispatched(DISPATCHED_MS + 1))),
-    Written("no_record_is_missed", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
+    Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
             kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="message 1"),
 
     Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)), kept=(*FULL, appended(NOW_MS - 1)),
