@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -227,10 +227,26 @@ class Machines(Course):
         async def leaving() -> None:
             for consumer in consumers:
                 await consumer.shutdown()
-            self.simulation.kernel.at(self.now_ms, self._end, node)
 
         if node.alive:
-            node.spawn("shutdown hook", leaving())
+            self.shut_down(machine, leaving, self._end)
+
+    def shut_down(self, machine: str, hook: Callable[[], Awaitable[None]], end: Callable[[Node], None]) -> None:
+        """Let a process shut down in order: `end` is told of it when the hook has ended.
+
+        A hook that dies of an exception has ended, too: ApplicationShutdownHooks#runHooks, and the JVM halts.
+        """
+        node = self.simulation.nodes[machine]
+
+        async def run_hooks() -> None:
+            try:
+                await hook()
+            except JavaError:
+                self.simulation.kernel.at(self.now_ms, end, node)
+                raise
+            self.simulation.kernel.at(self.now_ms, end, node)
+
+        node.spawn("shutdown hook", run_hooks())
 
     def _end(self, node: Node) -> None:
         """The process has come to its end, and an idle one takes its place."""
