@@ -25,7 +25,6 @@ REGISTRATION_MS = 30_000  # BrokerConfig#registerNameServerPeriod
 CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
 PULL_IDLE_MS = 120_000  # ProcessQueue.PULL_MAX_IDLE_TIME
-TRANSACTION_TIMEOUT_MS = 6_000  # BrokerConfig#transactionTimeOut
 REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
 HA_HEARTBEAT_MS = 5_000  # haSendHeartbeatInterval; HAClient#run also waits so long before it connects again
 HA_HOUSEKEEPING_MS = 20_000  # haHousekeepingInterval
@@ -189,11 +188,6 @@ RETRIES_MS = 10_000 + 30_000 + 60_000  # MessageStoreConfig#messageDelayLevel: o
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
 LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
 
-TRANSACTION_CHECK_MS = 10_000  # BrokerConfig#transactionCheckInterval in worlds of transactions
-all_ended = after_healing(
-    EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + TRANSACTION_TIMEOUT_MS + 2 * TRANSACTION_CHECK_MS)
-"""Brokers know a living producer of each group, and have asked for each half message: by then it was old enough."""
-
 
 def all_settled(bounds: Bounds) -> int:
     """Queues are owned and locked, pulls that hang have ended, and messages are tried to the end.
@@ -203,6 +197,16 @@ def all_settled(bounds: Bounds) -> int:
     tries = RETRIES_MS + 3 * (2 * LISTENER_EXPIRY_MS + PULL_CALL_MS + bounds.listener_ms)
     return all_locked(bounds) + tries + ILLEGAL_MS + 2 * REBALANCE_MS
 
+
+HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
+CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
+CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT
+all_checked = after_healing(HALF_MESSAGE_MS + CHECK_ROUND_MS + 2 * CHECK_MS)
+"""Half messages are old enough, a round that is under way has ended, and the next one comes past them."""
+TRANSACTION_CHECK_MS = 10_000  # BrokerConfig#transactionCheckInterval in worlds of transactions
+all_ended = after_healing(
+    EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + HALF_MESSAGE_MS + 2 * TRANSACTION_CHECK_MS)
+"""Brokers know a living producer of each group, and have asked for each half message: by then it was old enough."""
 
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""

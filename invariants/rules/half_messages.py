@@ -1,16 +1,19 @@
-"""What becomes of half messages: hidden for good once they are rolled back, and ended at last in any case."""
+"""What becomes of half messages: the check of their broker comes to each, each ends at last, and how."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.excuse import cause
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
+from invariants.rules.weather import clock_was_set
 
+_CHECK = "CID_RMQ_SYS_TRANS"
+"""MixAll.CID_SYS_RMQ_TRANS: the group whose offsets say how far the check has come."""
 _ROLLED_BACK = "ROLLBACK_MESSAGE"
 
 
@@ -47,18 +50,12 @@ class half_message_ends_at_last(Promise):
     within_ms = deadlines.all_ended
     named = True
     excuses = (cause("T3", "a broker has given them up, and something has kept it from their producers",
-                     when=lambda rule, told: told.about[1] and not rule.views.calm()),)
+                     when=lambda rule, told: told.about[1] and not rule.views.calm()), clock_was_set("at"))
 
     # Half messages by their ids: where they are before the healing, and which of them have ended, or were given up.
     half = Kept("id", survives="all")
     over = Kept("id", survives="all")
     given_up = Kept("id", survives="all")
-    healed_ms = Kept("world", survives="all")
-
-    @on(events.WorldHealed)
-    def heals(self, ms: int, at: str, event: events.WorldHealed) -> None:
-        del at, event
-        self.healed_ms["world",] = ms
 
     @on(events.HalfMessageEnded)
     def ends(self, ms: int, at: str, event: events.HalfMessageEnded) -> None:
@@ -85,3 +82,35 @@ class half_message_ends_at_last(Promise):
                 if left:
                     yield self.told(f"{broker.machine} has {len(left)} half messages that have not ended, {left[0]} "
                                     "first", broker.machine, given_up)
+
+
+class check_passes_every_half_message(Promise):
+    """The check of a master comes past each half message that it has: it has ended, was asked about, or is given up.
+
+    Only those that were stored before the world healed are looked for: the rest may be too young.
+    """
+
+    shipped = "violated: T4 a round that ends with an exception is forgotten"
+    cite = "TransactionalMessageServiceImpl#check"
+    about = "at"
+    within_ms = deadlines.all_checked
+    named = True
+    excuses = (clock_was_set("at"),)
+
+    # The offset behind the last half message that was stored before the healing.
+    end = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def is_stored(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC and not self.healed_ms:
+            self.end[at,] = event.queue_offset + 1
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        masters = {broker.machine for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
+        for at, in [place for place in self.end if place[0] in masters]:
+            stored = self.views.stored_at(at, RMQ_SYS_TRANS_HALF_TOPIC, 0)
+            end = min(self.end[at,], 0 if stored is None else stored.max_offset)
+            came = self.views.committed(at, _CHECK).get((RMQ_SYS_TRANS_HALF_TOPIC, 0), 0)
+            if came < end:
+                yield self.told(f"the check of {at} is at {came} of its half messages, which end at {end}", at)
