@@ -81,7 +81,23 @@ def body(old: bytes, new: bytes) -> Change:
     return change
 
 
+def record(place: int, new: bytes) -> Change:
+    """Other bytes in the first record of a response that has some."""
+
+    def change(command: RemotingCommand) -> bool:
+        data = command.body or b""
+        if not command.is_response or data[4:8] != b"\xda\xa3\x20\xa7":
+            return False
+        command.body = data[:place] + new + data[place + len(new):]
+        return True
+
+    return change
+
+
 @pytest.mark.parametrize(("name", "change"), [
+    ("lite_pull", record(56, (1_700_000_000_000).to_bytes(8, "big"))),
+    ("lite_pull", record(68, (1).to_bytes(4, "big"))),
+    ("lite_pull", record(76, (1).to_bytes(8, "big"))),
     ("send_batch", field("queueOffset", "9")),
     ("send_batch", field("msgId", "7F00000C000052130000000000002C36")),
     ("send_properties", field("TRACE_ON", "false")),
