@@ -125,6 +125,15 @@ def test_a_push_that_does_not_come_is_noticed(tmp_path: Path) -> None:
     assert "expected the push" in found.first[0].sentence
 
 
+def test_a_push_that_the_recorded_broker_did_not_send_is_noticed(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in gzip.decompress((WIRE / "orderly.jsonl.gz").read_bytes()).splitlines()]
+    pushes = [row for row in rows if row["header"]["code"] == 40 and not row["header"]["flag"] & 1]
+    text = "".join(json.dumps(row) + "\n" for row in rows if row is not pushes[0])
+    (tmp_path / "orderly.jsonl").write_text(text, "utf-8")
+    found = compare_scenario(Scenario(tmp_path / "orderly.jsonl"))
+    assert "expected no other push" in found.first[0].sentence
+
+
 def test_a_frame_that_is_written_otherwise_is_noticed(tmp_path: Path) -> None:
     row = json.loads(gzip.decompress((WIRE / "send_batch.jsonl.gz").read_bytes()).splitlines()[0])
     text = bytes.fromhex(row["frame_hex"]).replace(b'"flag":0', b'"flag" :0')
