@@ -15,6 +15,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING
+from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
@@ -68,6 +69,7 @@ class Machines(Course):
         self.store_config = STORE
         self.notes = Notes(self.simulation.kernel)
         self.fates: tuple[str, ...] = ()
+        self.selected: dict[MessageSelector, str] = {}
         self.producers: dict[str, Producer] = {}
         self.transactions: dict[str, LocalTransactionState] = {}
         self._applications: dict[str, Boot] = {}
@@ -190,7 +192,8 @@ class Machines(Course):
                 self.consumers[machine].append(consumer)
                 for topic, selector in config_now.subscription.items():
                     self.notes.consumes(
-                        machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
+                        machine, config.consumer_group, topic,
+                        selector if isinstance(selector, str) else self.selected.get(selector, SUB_ALL),
                         orderly=config.orderly or None, max_attempts=most,
                         broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
