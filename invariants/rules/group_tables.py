@@ -8,7 +8,7 @@ from typing import Any
 from impl import events
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
-from impl.events import ClientChannelClosed, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
+from impl.events import ClientChannelClosed, ClockJumped, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
@@ -159,6 +159,8 @@ class producers_are_known(Promise):
     excuses = (
         Excuse("the broker objects to the heartbeats of the client", by=Match(HeartbeatRefused, of="at client_id"),
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
+        Excuse("the clock of the broker was set, by which the dead expire", by=Match(ClockJumped, of="at"),
+               lasts=deadlines.expired),
     )
 
     def wrong(self) -> Iterator[Told]:
