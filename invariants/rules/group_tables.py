@@ -159,9 +159,15 @@ class producers_are_known(Promise):
     excuses = (
         Excuse("the broker objects to the heartbeats of the client", by=Match(HeartbeatRefused, of="at client_id"),
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
-        Excuse("the clock of the broker was set, by which the dead expire", by=Match(ClockJumped, of="at"),
-               lasts=deadlines.expired),
+        Excuse("it is gone, and expires by the clock of the broker, which was set",
+               when=lambda rule, told: told.about[:1] in rule.clock_set and rule.lists(*told.about)),
     )
+
+    clock_set = Kept("at", survives="all", begins=(ClockJumped,))
+
+    def lists(self, at: str, group: str, client_id: str) -> bool:
+        """Whether the broker has the producer in its table."""
+        return any((name, who) == (group, client_id) for (name, _), who in self.views.producers(at).items())
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
