@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from impl.broker.calc_bit_map import calc_bit_map
+from impl.broker.examination_processor import ExaminationProcessor
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.pull_request_hold_service import LONG_POLLING_INTERVAL_MS
 from impl.broker.query_message_processor import QueryMessageProcessor
@@ -41,6 +42,7 @@ class DataPlane:
         self.pull_message_processor = PullMessageProcessor(tables, threads, remoting_server, pull_pool)
         self.query_message_processor = QueryMessageProcessor(store)
         self.store_admin_processor = StoreAdminProcessor(tables, store)
+        self.examination_processor = ExaminationProcessor(tables, store)
 
     async def start(self) -> None:
         """BrokerController#start: the store, and who holds pulls."""

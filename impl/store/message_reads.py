@@ -134,6 +134,10 @@ class MessageReads(StoreTables):
         """DefaultMessageStore#getOffsetInQueueByTime; timestamp -- in ms."""
         return self.find_consume_queue(topic, queue_id).get_offset_in_queue_by_time(timestamp)
 
+    def get_message_store_timestamp(self, topic: str, queue_id: int, consume_queue_offset: int) -> int:
+        """DefaultMessageStore#getMessageStoreTimeStamp, in ms; -1 if it cannot be read."""
+        return self._store_time(self.find_consume_queue(topic, queue_id), consume_queue_offset)
+
     def get_earliest_message_time(self, topic: str, queue_id: int) -> int:
         """DefaultMessageStore#getEarliestMessageTime of a queue, in ms; -1 if it cannot be read."""
         queue = self.find_consume_queue(topic, queue_id)

@@ -8,8 +8,9 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
+from impl.client.client_config import ClientConfig
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState

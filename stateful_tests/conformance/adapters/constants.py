@@ -16,10 +16,10 @@ from typing import Any
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.send_message_processor import V3_4_9
 from impl.client import mq_client_instance, process_queue
+from impl.client.client_config import ClientConfig
 from impl.client.client_errors import ClientErrorCode
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.message_listener import ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
-from impl.client.mq_client_instance import ClientConfig
 from impl.client.offset_store import ReadOffsetType
 from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig

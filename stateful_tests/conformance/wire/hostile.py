@@ -5,7 +5,6 @@ A row is one case. Our decoder reads the bytes; the requests that it finds are g
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,17 +13,18 @@ from impl.common.fastjson.deserializers import from_json
 from impl.common.headers import RegisterBrokerBody, RegisterBrokerRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import utf8_text
 from impl.ports.remoting import Command
 from impl.remoting.frame_decoder import FrameDecoder
 from impl.remoting.remoting_command import RemotingCommand
 from invariants.verdict import BadInputError
 from stateful_tests.conformance.adapters.comparison import difference
-from stateful_tests.conformance.replay import SHOWN, VERSION, Difference, FileResult
+from stateful_tests.conformance.replay import FileResult
 from stateful_tests.conformance.wire.answers import compare_answer
 from stateful_tests.conformance.wire.contents import CONTENTS, request_body, request_header
 from stateful_tests.conformance.wire.recorded import Scenario
+from stateful_tests.conformance.wire.rows import Row, judged
 from stateful_tests.conformance.wire.traffic import NAMESRV, STORE
 from stateful_tests.worlds.world import World
 
@@ -36,28 +36,22 @@ _CODES = frozenset(int(code) for code in RequestCode)
 
 def compare_hostile(scenario: Scenario) -> FileResult:
     """All cases of the file; raises BadInputError."""
-    begin = time.perf_counter()
-    header = {"what": "hostile bytes", "java": "NettyDecoder#decode, RemotingCommand#decode", "version": VERSION}
-    result = FileResult(scenario.path, header, compared=True, label=f"wire/{scenario.name}")
     rows = list(scenario.rows())
     for line, row in enumerate(rows, start=1):
         missing = [key for key in ("target", "case", "outcome") if key not in row]
         if missing:
             raise BadInputError(f"{scenario.path}:{line}: not a case, {missing[0]!r} is missing; record the file again")
+    return judged(scenario, "hostile bytes", "NettyDecoder#decode, RemotingCommand#decode", _compared(rows))
+
+
+def _compared(rows: list[Mapping[str, Any]]) -> Iterator[Row]:
     with World() as world:
         _begin(world, rows)
         for line, row in enumerate(rows, start=1):
-            sentence = _case(world, row)
-            if sentence == TLS:
-                result.aside[TLS] = result.aside.get(TLS, 0) + 1
-                continue
-            result.rows += 1
-            if sentence is not None:
-                result.different += 1
-                if len(result.first) < SHOWN:
-                    result.first.append(Difference(line, {"a": row.get("case"), "r": row["outcome"]}, sentence))
-    result.seconds = time.perf_counter() - begin
-    return result
+            if _sent(row)[:1] == b"\x16":
+                yield Row(line, row["case"], aside=TLS)
+            else:
+                yield Row(line, row["case"], _case(world, row), recorded=row["outcome"])
 
 
 def _begin(world: World, rows: list[Mapping[str, Any]]) -> None:
@@ -67,21 +61,32 @@ def _begin(world: World, rows: list[Mapping[str, Any]]) -> None:
     world.add_broker(_BROKER, "harbor", listen_port=21011)
     world.add_namesrv(NAMESRV)
     world.run(3_000)
+    brokers: dict[str, RegisterBrokerRequestHeader] = {}
+    topics: dict[str, dict[str, TopicConfig]] = {}
+    for topic, route in _routes(rows):
+        queues = {one.values["brokerName"]: one.values for one in route["queueDatas"]}
+        for broker in (one.values for one in route["brokerDatas"]):
+            counts = queues[broker["brokerName"]]
+            config = TopicConfig(topic, counts["readQueueNums"], counts["writeQueueNums"], counts["perm"],
+                                 topic_sys_flag=counts["topicSysFlag"])
+            for broker_id, addr in broker["brokerAddrs"].entries():
+                brokers[addr] = RegisterBrokerRequestHeader(
+                    broker["brokerName"], addr, broker["cluster"], broker_id, "")
+                topics.setdefault(addr, {})[topic] = config
+    for addr, header in brokers.items():
+        body = RegisterBrokerBody(TopicConfigSerializeWrapper(topics[addr], DataVersion(0)), [])
+        world.ask(f"{NAMESRV}:9876", Command(RequestCode.REGISTER_BROKER, header, body))
+
+
+def _routes(rows: list[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Topics and routes, as the name server has answered them."""
     for row in rows:
-        for answer in _answers(row) if row.get("target") == "namesrv" else ():
-            if answer.code == 0 and answer.body is not None:
-                _register(world, from_json(utf8_text(answer.body), "TopicRouteData", 0).values)
-                return
-
-
-def _register(world: World, route: Mapping[str, Any]) -> None:
-    for broker, queues in zip(route["brokerDatas"], route["queueDatas"], strict=True):
-        values, counts = broker.values, queues.values
-        config = TopicConfig("TBW102", counts["readQueueNums"], counts["writeQueueNums"], counts["perm"])
-        for broker_id, addr in values["brokerAddrs"].entries():
-            header = RegisterBrokerRequestHeader(values["brokerName"], addr, values["cluster"], broker_id, "")
-            body = RegisterBrokerBody(TopicConfigSerializeWrapper({"TBW102": config}, DataVersion(0)), [])
-            world.ask(f"{NAMESRV}:9876", Command(RequestCode.REGISTER_BROKER, header, body))
+        asked = {one.opaque: one for one in FrameDecoder(lambda: _LOCAL).feed(_sent(row))}
+        for answer in _answers(row) if row["target"] == "namesrv" else ():
+            request = asked.get(answer.opaque)
+            if request is not None and request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and answer.body is not None:
+                topic = str(not_null(request.ext_fields).get("topic"))
+                yield topic, from_json(utf8_text(answer.body), "TopicRouteData", 0).values
 
 
 def _sent(row: Mapping[str, Any]) -> bytes:
@@ -95,11 +100,8 @@ def _answers(row: Mapping[str, Any]) -> list[RemotingCommand]:
 
 
 def _case(world: World, row: Mapping[str, Any]) -> str | None:
-    data = _sent(row)
-    if data[:1] == b"\x16":
-        return TLS
     decoder = FrameDecoder(lambda: _LOCAL)
-    requests = decoder.feed(data)
+    requests = decoder.feed(_sent(row))
     closed = decoder.closed or bool(row.get("half_closed"))
     found = difference(row["outcome"]["closed"], closed, f"closed, in the case {row['case']!r}")
     if found is not None or closed:  # what was asked before the end is answered, or it is not

@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,10 +16,12 @@ from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.wire.answers import ASIDE
 from stateful_tests.conformance.wire.before import ordered
+from stateful_tests.conformance.wire.contents import CONTENTS
 from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import Scenario, scenarios
-from stateful_tests.conformance.wire.traffic import Lived, Traffic
+from stateful_tests.conformance.wire.traffic import NOT_SERVED, PUSHES, Lived, Traffic
+from stateful_tests.worlds.world import World
 
 WIRE = RECORDINGS / "wire"
 Change = Callable[[RemotingCommand], bool]
@@ -79,7 +81,23 @@ def body(old: bytes, new: bytes) -> Change:
     return change
 
 
+def record(place: int, new: bytes) -> Change:
+    """Other bytes in the first record of a response that has some."""
+
+    def change(command: RemotingCommand) -> bool:
+        data = command.body or b""
+        if not command.is_response or data[4:8] != b"\xda\xa3\x20\xa7":
+            return False
+        command.body = data[:place] + new + data[place + len(new):]
+        return True
+
+    return change
+
+
 @pytest.mark.parametrize(("name", "change"), [
+    ("lite_pull", record(56, (1_700_000_000_000).to_bytes(8, "big"))),
+    ("lite_pull", record(68, (1).to_bytes(4, "big"))),
+    ("lite_pull", record(76, (1).to_bytes(8, "big"))),
     ("send_batch", field("queueOffset", "9")),
     ("send_batch", field("msgId", "7F00000C000052130000000000002C36")),
     ("send_properties", field("TRACE_ON", "false")),
@@ -107,6 +125,15 @@ def test_a_push_that_does_not_come_is_noticed(tmp_path: Path) -> None:
     assert "expected the push" in found.first[0].sentence
 
 
+def test_a_push_that_the_recorded_broker_did_not_send_is_noticed(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in gzip.decompress((WIRE / "orderly.jsonl.gz").read_bytes()).splitlines()]
+    pushes = [row for row in rows if row["header"]["code"] == 40 and not row["header"]["flag"] & 1]
+    text = "".join(json.dumps(row) + "\n" for row in rows if row is not pushes[0])
+    (tmp_path / "orderly.jsonl").write_text(text, "utf-8")
+    found = compare_scenario(Scenario(tmp_path / "orderly.jsonl"))
+    assert "expected no other push" in found.first[0].sentence
+
+
 def test_a_frame_that_is_written_otherwise_is_noticed(tmp_path: Path) -> None:
     row = json.loads(gzip.decompress((WIRE / "send_batch.jsonl.gz").read_bytes()).splitlines()[0])
     text = bytes.fromhex(row["frame_hex"]).replace(b'"flag":0', b'"flag" :0')
@@ -121,6 +148,18 @@ def test_what_is_not_asked_is_named() -> None:
     assert row.outcome == Outcome.HOLDS
     assert row.cost["aside"] == 2
     assert "not compared: sent to the fast port" in row.note
+
+
+def test_what_nobody_here_serves_is_what_is_listed() -> None:
+    with World() as world:
+        world.add_namesrv("ns")
+        world.add_broker("broker", "broker")
+        world.run(100)
+        served = {int(code) for code in world.brokers["broker"].processors}
+        handler, *_ = cast("Any", world.namesrvs["ns"].server).default_processor
+        served |= {int(code) for code in handler.__self__.handlers}
+    assert not served & set(NOT_SERVED)
+    assert served | set(PUSHES) == set(CONTENTS)
 
 
 def test_every_part_that_is_set_aside_has_its_reason() -> None:
