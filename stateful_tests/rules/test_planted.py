@@ -94,7 +94,9 @@ PLANTED = (
     ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 1),
     ("rolled_back_stays_hidden", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
     ("delivered_was_sent", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
-    ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 0),
+    ("half_message_ends_at_last", "repaired+tx-immunity-boundary", "transactions", "calm", 0),
+    ("retry_reaches_another_broker", "repaired+pr-go-shadowed-last-broker", "sending", "calm", 0),
+    ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 1),
     ("attempts_are_used", "repaired+pr-async-no-retry-on-connect", "sending", "calm", 0),
 )
 
@@ -134,6 +136,18 @@ def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> No
     record = run(Plan("repaired", workload, profile, strategy), STRATEGIES[strategy](0))
     assert [one for one in record.seen if not subject_named("repaired").explains(one.key)] == []
     assert record.unknown == ""
+
+
+@pytest.mark.parametrize(("workload", "profile", "strategy", "seed"), [
+    ("clustering", "clocks", "focus", 4),  # a producer's heartbeat is handled when it is gone, and a clock is set back
+    ("shared", "clocks", "focus", 0), ("containers", "storm", "focus", 0), ("promotion", "calm", "uniform", 0),
+])
+def test_what_is_seen_of_rocketmq_as_shipped_has_a_hazard(
+    workload: str, profile: str, strategy: str, seed: int,
+) -> None:
+    record = run(Plan("shipped", workload, profile, strategy), STRATEGIES[strategy](seed))
+    assert record.seen
+    assert [one for one in record.seen if not subject_named("shipped").explains(one.key)] == []
 
 
 @pytest.mark.parametrize(("workload", "seed"), [
