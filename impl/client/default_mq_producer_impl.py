@@ -22,6 +22,7 @@ from impl.common.message import MessageExt
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.decisions.namespace import without_namespace, wrap_namespace
 from impl.events import ProducerShutDown, ProducerStarted, PublishInfoUpdated, SendAttempted, SendFailed
 from impl.hash_map import ConcurrentHashMap
@@ -33,7 +34,6 @@ if TYPE_CHECKING:  # an instance has producers
     from impl.client.mq_client_instance import MQClientInstance
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
-CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"  # MixAll
 ASYNC_SENDER_QUEUE = 50_000  # DefaultMQProducerImpl.asyncSenderThreadPoolQueue
 
 

@@ -172,6 +172,9 @@ class settled_is_not_begun_again(Beginnings):
         LOST,
         Excuse("a listener ended it when its queue was, or was about to be, given up: that does not count",
                when=_unsent(_listener_was_late)),
+        Excuse("it has expired at a member that has settled nothing of the queue since: its offset stays where it was",
+               when=lambda rule, told: any(key[1:] == told.about[1:] and rule.read[key[1:]].below in offsets
+                                           for key, offsets in rule.expired.items())),
         cause("X1", "the process that settled it was killed before it committed", when=_unsent(_client_was_killed)),
         cause("X1", "the broker was killed before it had written the commit", when=_broker_was_killed),
         cause("X15", "a listener ended it when its consumer shut down, and it was not in memory by then",
@@ -191,6 +194,7 @@ class settled_is_not_begun_again(Beginnings):
 
     way: Way
     settled = Kept("group mq", survives="all")
+    expired = Kept("at group mq", ends=(events.MessagesSettled,), survives="all")
     dropped_ms = Kept("at group mq", begins=(events.QueueDropped,))
     stopping_ms = Kept("at group", survives="all", begins=(events.ConsumerStopping,))
     routed = Kept("at group", survives="all")
@@ -209,6 +213,10 @@ class settled_is_not_begun_again(Beginnings):
         counts = self.facts.holds(event.client_id, event.group, event.mq)
         settled = self.settled.setdefault((event.group, event.mq), {})
         settled.update((offset, (At(ms, at, offset), counts)) for offset in event.offsets)
+
+    @on(events.MessagesExpired)
+    def expires(self, _: int, at: str, event: events.MessagesExpired) -> None:
+        self.expired.setdefault((at, event.group, event.mq), set()).update(event.offsets)
 
     @on(events.QueueTaken)
     def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:

@@ -29,6 +29,11 @@ class StoreViews:
             known[broker] = *ends, tuple(_records(store))
         return known[broker][3]
 
+    def log_begin(self, broker: str) -> int:
+        """The least offset of the log, which grows when a file is deleted; -1 without files."""
+        store = self._store(broker)
+        return -1 if store is None else store.get_min_phy_offset()
+
     def log_records_from(self, broker: str, offset: int) -> tuple[StoredRecord, ...]:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)

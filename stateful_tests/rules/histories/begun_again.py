@@ -13,6 +13,7 @@ from impl.events import (
     ConsumerStopping,
     GroupOffsetsRemoved,
     MessageLost,
+    MessagesExpired,
     OffsetCommitted,
     OffsetReset,
     OffsetUpdated,
@@ -49,6 +50,11 @@ CALM, NETWORK = Bounds(), Bounds(delay_ms=1)
 def remembered(ms: int, at: str = C, offset: int = 100) -> Told:
     """A client has an offset in memory."""
     return ms, at, OffsetUpdated(at, G, MQ, offset)
+
+
+def expired(ms: int, *offsets: int) -> Told:
+    """A client no longer waits for the listener of messages."""
+    return ms, C, MessagesExpired(C, G, MQ, offsets)
 
 
 def heard(ms: int) -> Told:
@@ -116,6 +122,10 @@ HISTORIES = (
     silent(*KNOWN, remembered(5), settled(10, 98, 99), dropped(11, C), *LATER),
     silent(*READ, dropped(11, C), answered(300_000, 98), remembered(300_001), taken(300_002, C2, 98)),
     again(*KNOWN, dropped(5, C), answered(6, 100), taken(7, C2, 100), dropped(8, C2), *LATER),
+    # What has expired is in no memory before something else is settled.
+    silent(*KNOWN, settled(10, 99), expired(20, 98), dropped(100_000, C), *LATER),
+    again(*KNOWN, settled(10, 98), expired(20, 99), dropped(100_000, C), *LATER),
+    again(*KNOWN, expired(10, 98), settled(20, 99), dropped(100_000, C), *LATER),
     # X1: the client was killed.
     again(*READ, killed(10, C), *LATER, causes=("X1",)),
     again(*READ, killed(31_010, C), *LATER, causes=("X1",)),

@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, WorldHealed
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, SendAttempted, WorldHealed
 from invariants.views import StoredRecord, Subscription
 from stateful_tests.rules.histories.promises import MASTER, MEMBER
 from stateful_tests.rules.written import Tables, Written
@@ -40,6 +40,11 @@ def appended(ms: int, offset: int, topic: str = "orders") -> Told:
     return ms, B, MessageAppended(B, topic, 0, offset, 100 * offset, 100, f"k{offset}")
 
 
+def sent(ms: int, attempt: int, group: str = "CLIENT_INNER_PRODUCER") -> Told:
+    """A client sends a message to the retry topic."""
+    return ms, C, SendAttempted("c1@1", group, "k5", attempt, AGAIN)
+
+
 def put_off(ms: int, offset: int) -> Told:
     """A broker puts a message off."""
     return appended(ms, offset, RMQ_SYS_SCHEDULE_TOPIC)
@@ -65,8 +70,9 @@ HISTORIES = (
     Written("attempts_are_counted",
             broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
             views=FAILS),
-    Written("attempts_are_counted", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
-            causes=("X20",), says="as if it had never been tried"),
+    Written("attempts_are_counted", broken=(sent(0, 2), given(1, 5, mq=AGAIN)), causes=("X20",),
+            kept=(given(1, 5, mq=AGAIN, attempt=1),), says="as if it had never been tried"),
+    Written("attempts_are_counted", broken=(sent(0, 1), sent(0, 2, "P"), given(1, 5, mq=AGAIN)), causes=()),
 
     Written("failure_is_retried_once", broken=(answered(1, 5, answer=LATER), put_off(2, 5), put_off(3, 5)),
             kept=(answered(1, 5, answer=LATER), put_off(2, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
