@@ -22,7 +22,6 @@ from impl.common.message import MessageExt
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.decisions.namespace import without_namespace, wrap_namespace
 from impl.events import ProducerShutDown, ProducerStarted, PublishInfoUpdated, SendAttempted, SendFailed
 from impl.hash_map import ConcurrentHashMap
@@ -110,9 +109,7 @@ class DefaultMQProducerImpl:
     def update_topic_publish_info(self, topic: str, info: TopicPublishInfo) -> None:
         """DefaultMQProducerImpl#updateTopicPublishInfo."""
         self.topic_publish_info_table.put(topic, info)
-        if self.group != CLIENT_INNER_PRODUCER_GROUP:  # nobody looks at what the inner one chooses from
-            self.node.trace(PublishInfoUpdated(
-                self.instance.client_id, self.group, topic, tuple(info.message_queue_list)))
+        self.node.trace(PublishInfoUpdated(self.instance.client_id, self.group, topic, tuple(info.message_queue_list)))
 
     def check_transaction_state(
         self, addr: str, msg: MessageExt, header: CheckTransactionStateRequestHeader,  # noqa: ARG002  # overridden

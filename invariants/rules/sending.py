@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -21,7 +20,6 @@ _HOPELESS = frozenset({13, 10004, 10005})
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _FIRST, _LATER = "first attempt", "later attempt"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
-_CHANGED, _SAME = "queues have changed", "the same queues"
 _OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
 _COMMITS = "COMMIT_MESSAGE"
@@ -171,10 +169,7 @@ class queue_is_one_of_the_list(Rule):
 
 
 class list_is_that_of_its_route(Rule):
-    """The list from which a producer chooses is what its route has made, for as long as it has that route.
-
-    The producer that each client has for itself reports no lists, and is not judged.
-    """
+    """The list from which a producer chooses is what its route has made, for as long as it has that route."""
 
     shipped = "violated: P3 latency fault tolerance writes into the shared list"
     cite = "MQFaultStrategy#selectOneMessageQueue, TopicPublishInfo.messageQueueList"
@@ -194,8 +189,6 @@ class list_is_that_of_its_route(Rule):
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
         key = event.client_id, event.group
-        if event.group == CLIENT_INNER_PRODUCER_GROUP:
-            return
         if event.listed and event.listed not in self.given.get(key, ()):
             yield self.told(f"{at} chooses from {len(event.listed)} queues, and no route has given it these", *key)
 
@@ -205,14 +198,15 @@ class equal_arguments_have_one_queue(Rule):
 
     shipped = "violated: P10 the hash is taken over the list of the moment"
     cite = "SelectMessageQueueByHash#select"
-    about = "client_id group list"
-    excuses = (cause("P10", "the queues of the topic have changed", when=lambda _, told: told.about[2] == _CHANGED),)
+    about = "client_id group"
+    excuses = (cause("P10", "the queues of the topic have changed", when=lambda rule, _: rule.has_changed()),)
 
     # The queues that a producer was given last, and how often they were others than before. Where the last message
     # went, and how often queues had changed when it was sent, and the one before it: its own list may be as old.
     queues = Kept("client_id group topic", survives="all")
     changes = Kept("client_id group topic", survives="all")
     went = Kept("client_id group topic hashed", survives="all")
+    list_before: tuple[tuple[str, ...], int]
 
     @on(events.PublishInfoUpdated)
     def updated(self, _: int, at: str, event: events.PublishInfoUpdated) -> None:
@@ -226,13 +220,18 @@ class equal_arguments_have_one_queue(Rule):
         if event.hashed is None:
             return
         key = event.client_id, event.group, event.mq.topic, event.hashed
-        now = self.changes.get(key[:3], 0)
-        last, last_list, list_before = self.went.get(key, (event.mq, 0, 0))
+        last, last_list, before = self.went.get(key, (event.mq, 0, 0))
+        self.list_before = key[:3], before
         if last != event.mq:
             yield self.told(f"{at} sends messages of {event.hashed} to queue {event.mq.queue_id} of "
                             f"{event.mq.broker_name}, and before to queue {last.queue_id} of {last.broker_name}",
-                            *key[:2], _SAME if now == list_before else _CHANGED)
-        self.went[key] = event.mq, now, last_list
+                            *key[:2])
+        self.went[key] = event.mq, self.changes.get(key[:3], 0), last_list
+
+    def has_changed(self) -> bool:
+        """Whether the list may be another one than that of the last message with this argument."""
+        place, before = self.list_before
+        return bool(self.changes.get(place, 0) != before)
 
 
 class rolled_back_stays_hidden(Rule):

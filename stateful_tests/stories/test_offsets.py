@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from impl.client.client_config import ClientConfig
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
