@@ -29,12 +29,6 @@ class check_passes_every_half_message(Promise):
 
     # The offset behind the last half message that was stored before the healing.
     end = Kept("at", survives="all")
-    healed_ms = Kept("world", survives="all")
-
-    @on(events.WorldHealed)
-    def heals(self, ms: int, at: str, event: events.WorldHealed) -> None:
-        del at, event
-        self.healed_ms["world",] = ms
 
     @on(events.MessageAppended)
     def is_stored(self, _: int, at: str, event: events.MessageAppended) -> None:
