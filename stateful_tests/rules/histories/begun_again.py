@@ -52,11 +52,6 @@ def remembered(ms: int, at: str = C, offset: int = 100) -> Told:
     return ms, at, OffsetUpdated(at, G, MQ, offset)
 
 
-def expired(ms: int, *offsets: int) -> Told:
-    """A client no longer waits for the listener of messages."""
-    return ms, C, MessagesExpired(C, G, MQ, offsets)
-
-
 def heard(ms: int) -> Told:
     """A commit of another group comes to the broker."""
     return ms, B, OffsetCommitted(B, "H", "orders", 0, 5, "c3:1")
@@ -85,6 +80,7 @@ PAUSED_TWICE = (20, C, ProcessPaused(80)), (120, C, ProcessPaused(10))
 RESET = (*KNOWN, (1, C, OffsetReset(C, G, MQ, 98)))
 THERE, ELSEWHERE = frozenset({MQ}), frozenset({MQ._replace(broker_name="broker-b")})
 ROUTED = (*KNOWN, (1, C, RouteUpdated(C, G, "orders", THERE)))
+EXPIRED = (10, C, MessagesExpired(C, G, MQ, (98, 99)))
 UNROUTED = (5, C, RouteUpdated(C, G, "orders", ELSEWHERE))
 ROUTED_AGAIN = (11, *ROUTED[-1][1:])
 
@@ -122,10 +118,6 @@ HISTORIES = (
     silent(*KNOWN, remembered(5), settled(10, 98, 99), dropped(11, C), *LATER),
     silent(*READ, dropped(11, C), answered(300_000, 98), remembered(300_001), taken(300_002, C2, 98)),
     again(*KNOWN, dropped(5, C), answered(6, 100), taken(7, C2, 100), dropped(8, C2), *LATER),
-    # What has expired is in no memory before something else is settled.
-    silent(*KNOWN, settled(10, 99), expired(20, 98), dropped(100_000, C), *LATER),
-    again(*KNOWN, settled(10, 98), expired(20, 99), dropped(100_000, C), *LATER),
-    again(*KNOWN, expired(10, 98), settled(20, 99), dropped(100_000, C), *LATER),
     # X1: the client was killed.
     again(*READ, killed(10, C), *LATER, causes=("X1",)),
     again(*READ, killed(31_010, C), *LATER, causes=("X1",)),
@@ -194,6 +186,10 @@ HISTORIES = (
     again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
     again(*CAME, power_lost(100_002), killed(200_000, B), *LATER, causes=("X1",)),
     again(*READ, LOST_POWER, START, *SENT[len(READ):], committed(100_002, 100), *LATER),
+    # X25: it has expired, and nothing has raised the offset.
+    again(*KNOWN, EXPIRED, dropped(100_000, C), *LATER, causes=("X25",)),
+    again(*KNOWN, EXPIRED, remembered(11), dropped(100_000, C), *LATER, causes=()),
+    again(*READ, (10, C, MessagesExpired(C, G, MQ, (97,))), dropped(100_000, C), *LATER, causes=()),
     # X4 and B-32: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),

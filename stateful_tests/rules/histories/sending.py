@@ -103,8 +103,4 @@ HISTORIES = (
     Written("equal_arguments_have_one_queue", causes=(), broken=(
         GIVEN, tried(1, hashed="red"), OTHER, tried(3, hashed="red"), tried(4, hashed="red"),
         tried(5, mq=QUEUES[1], hashed="red"))),
-    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)),
-            kept=(ended(1, "COMMIT_MESSAGE"), appended(2))),
-    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)), kept=(
-        ended(1, "ROLLBACK_MESSAGE"), appended(2, topic="TRANS_CHECK_MAX_TIME_TOPIC"), appended(3, "other"))),
 )
