@@ -101,7 +101,7 @@ PLANTED = (
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), PLANTED, ids=str)
 def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, profile: str, seed: int) -> None:
-    record = run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed))
+    record = run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed), until=(name,))
     assert name in {one.property for one in record.seen}
 
 
