@@ -2,8 +2,8 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
-No world has a slave that copies a log, or delays a message, and none is followed within a store, so `replication`,
-`retry` and `commit_log` have neither. Nor does anybody follow what becomes of single messages there: `process_queue`,
+Nobody follows worlds within a store, a slave's log or a queue of delayed messages, so `commit_log`, `replication` and
+`retry` have neither of the last two. Nor does anybody follow what becomes of single messages: `process_queue`,
 `delivery`, `transaction`, `pull`, `slave_read` and `fault_strategy`. Which queue a producer picks is a function, and so
 is for how long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every
 value of the counter, and no model has it.
@@ -40,7 +40,7 @@ class NamedConcept(NamedTuple):
 
     declared -- the module that declares its properties. title -- how sentences speak of it. hazards -- of RocketMQ as
     shipped: in each of them it takes a step that the models of the concept do not allow. in_worlds -- whether worlds
-    have what it speaks of.
+    are followed with it.
     """
 
     declared: ModuleType

@@ -8,7 +8,6 @@ from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.common.faq_url import SUGGEST_TODO
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
-from impl.common.inet_socket_address import socket_address
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
@@ -29,13 +28,12 @@ _MULTI_TAG = "MULTI_TAG"  # TopicFilterType
 
 
 class AbstractSendMessageProcessor:
-    """`broker.processor.AbstractSendMessageProcessor`. store_host -- the broker's address as it stands in records."""
+    """`broker.processor.AbstractSendMessageProcessor`."""
 
     def __init__(self, tables: BrokerTables, threads: StoreThreads, registration: Registration) -> None:
         """Put into the store of these threads; registration -- announces topics that are made for a message."""
         self.tables, self.node, self.threads, self.store = tables, tables.node, threads, threads.store
         self.registration = registration
-        self.store_host = socket_address(f"{self.node.name}:{tables.config.listen_port}")
 
     def response_header(self) -> SendMessageResponseHeader:
         """SendMessageProcessor#preSend: what every answer to a send says, also one that refuses."""

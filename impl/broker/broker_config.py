@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 from impl.common.headers import DEFAULT_TRACE_REGION_ID
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import MASTER_ID, RMQ_SYS_TRACE_TOPIC
 from impl.decisions.transaction_check import (
     TRANSACTION_CHECK_INTERVAL_MS,
     TRANSACTION_CHECK_MAX,
@@ -30,6 +30,10 @@ class BrokerConfig:
     broker_permission: int = PERM_READ | PERM_WRITE
     auto_create_topic_enable: bool = True
     default_topic_queue_nums: int = 8
+    cluster_topic_enable: bool = True
+    broker_topic_enable: bool = True
+    trace_topic_enable: bool = False
+    msg_trace_topic_name: str = RMQ_SYS_TRACE_TOPIC
     auto_create_subscription_group: bool = True
     notify_consumer_ids_changed_enable: bool = True
     enable_property_filter: bool = False

@@ -13,12 +13,12 @@ from impl.common.config_manager import as_fastjson, parsed_json
 from impl.common.data_version import DataVersion
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
+from impl.hash_map import ConcurrentHashMap
 
 
 def topics_text(manager: TopicConfigManager) -> str:
     """TopicConfigManager#encode."""
-    table = {topic: _flat(config) for topic, config in manager.topic_config_table.entries()}
-    return json.dumps({"topicConfigTable": table, "dataVersion": _flat(manager.data_version)})
+    return _text("topicConfigTable", manager.topic_config_table, manager.data_version)
 
 
 def load_topics(manager: TopicConfigManager, text: str) -> None:
@@ -26,30 +26,35 @@ def load_topics(manager: TopicConfigManager, text: str) -> None:
 
     Raises IllegalArgumentError for a text that is no such file; nothing is taken of it then.
     """
-    document = parsed_json(text)
-    with as_fastjson():
-        table = {topic: TopicConfig(**config) for topic, config in document["topicConfigTable"].items()}
-        version = DataVersion(**document["dataVersion"])
-    for topic, topic_config in table.items():
-        manager.topic_config_table.put(topic, topic_config)
-    manager.data_version.assign_new_one(version)
+    _load(text, "topicConfigTable", TopicConfig, manager.topic_config_table, manager.data_version)
 
 
 def groups_text(manager: SubscriptionGroupManager) -> str:
     """SubscriptionGroupManager#encode."""
-    table = {group: _flat(config) for group, config in manager.subscription_group_table.entries()}
-    return json.dumps({"subscriptionGroupTable": table, "dataVersion": _flat(manager.data_version)})
+    return _text("subscriptionGroupTable", manager.subscription_group_table, manager.data_version)
 
 
 def load_groups(manager: SubscriptionGroupManager, text: str) -> None:
     """SubscriptionGroupManager#decode: as load_topics."""
+    table = manager.subscription_group_table
+    _load(text, "subscriptionGroupTable", SubscriptionGroupConfig, table, manager.data_version)
+
+
+def _text(name: str, table: ConcurrentHashMap[str, Any], data_version: DataVersion) -> str:
+    return json.dumps({
+        name: {key: _flat(config) for key, config in table.entries()}, "dataVersion": _flat(data_version)})
+
+
+def _load(
+    text: str, name: str, kind: type[Any], table: ConcurrentHashMap[str, Any], data_version: DataVersion,
+) -> None:
     document = parsed_json(text)
     with as_fastjson():
-        table = {group: SubscriptionGroupConfig(**one) for group, one in document["subscriptionGroupTable"].items()}
+        read = {key: kind(**config) for key, config in document[name].items()}
         version = DataVersion(**document["dataVersion"])
-    for group, group_config in table.items():
-        manager.subscription_group_table.put(group, group_config)
-    manager.data_version.assign_new_one(version)
+    for key, config in read.items():
+        table.put(key, config)
+    data_version.assign_new_one(version)
 
 
 def _flat(config: Any) -> dict[str, Any]:

@@ -58,19 +58,26 @@ class ConsumerManageProcessor:
         return _SUCCESS
 
     def query_consumer_offset(self, channel: Connection, request: Command) -> Command:
-        """ConsumerManageProcessor#queryConsumerOffset: a young queue answers 0 to a group it does not know."""
+        """ConsumerManageProcessor#queryConsumerOffset."""
         header: ConsumerOffsetRequestHeader = request.header
-        topic, queue_id, store = header.topic, header.queue_id, self.message_store
-        stored = self.consumer_offset_manager.query_offset(header.consumer_group, topic, queue_id)
-        offset = queried_offset(
-            stored, store.get_min_offset_in_queue(topic, queue_id),
-            first_in_disk=store.check_in_disk_by_consume_offset(topic, queue_id, 0),
-        )
+        group, topic, queue_id = header.consumer_group, header.topic, header.queue_id
+        stored = self.consumer_offset_manager.query_offset(group, topic, queue_id)
+        offset = self._queried_offset(group, topic, queue_id, stored)
         self.node.trace(OffsetAnswered(
-            self.node.name, header.consumer_group, topic, queue_id, connection_of(channel),
-            stored if offset is None else offset,
+            self.node.name, group, topic, queue_id, connection_of(channel), stored if offset is None else offset,
         ))
         if offset is not None:
             return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
         remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
         return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)
+
+    def _queried_offset(self, group: str, topic: str, queue_id: int, stored: int) -> int | None:
+        """A young queue answers 0 also to a group that it does not know (X24).
+
+        stored -- what is committed; -1: nothing. None: the group has no offset.
+        """
+        del group
+        return queried_offset(
+            stored, self.message_store.get_min_offset_in_queue(topic, queue_id),
+            first_in_disk=self.message_store.check_in_disk_by_consume_offset(topic, queue_id, 0),
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from impl.broker.calc_bit_map import calc_bit_map
+from impl.broker.examination_processor import ExaminationProcessor
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.pull_request_hold_service import LONG_POLLING_INTERVAL_MS
 from impl.broker.query_message_processor import QueryMessageProcessor
@@ -15,7 +16,6 @@ from impl.broker.store_admin_processor import StoreAdminProcessor
 from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.transactions import Transactions
-from impl.common.inet_socket_address import socket_address
 from impl.ports.pools import Pool
 from impl.ports.remoting import RemotingServer
 from impl.store.dispatch_request import DispatchRequest
@@ -34,8 +34,7 @@ class DataPlane:
         self._ha_port = tables.config.listen_port + 1
         if store.config.slave:
             registration.update_ha_master_address = store.ha_service.update_master_address
-        host = socket_address(f"{self.node.name}:{tables.config.listen_port}")
-        self.transactions = Transactions(tables, threads, remoting_server, registration, host)
+        self.transactions = Transactions(tables, threads, remoting_server, registration)
         self.send_message_processor = SendMessageProcessor(
             tables, threads, remoting_server, registration, self.transactions)
         self.send_message_back = SendMessageBack(self.send_message_processor)
@@ -43,6 +42,7 @@ class DataPlane:
         self.pull_message_processor = PullMessageProcessor(tables, threads, remoting_server, pull_pool)
         self.query_message_processor = QueryMessageProcessor(store)
         self.store_admin_processor = StoreAdminProcessor(tables, store)
+        self.examination_processor = ExaminationProcessor(tables, store)
 
     async def start(self) -> None:
         """BrokerController#start: the store, and who holds pulls."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.replication import NO_REQUEST_OFFSET
 from impl.events import ReplicaReported, SlaveConnected, SlaveDisconnected
-from impl.ports.connection import Selectable
+from impl.ports.byte_stream import SelectableStream
 from impl.ports.node import Node
 from impl.ports.threads import Signal
 from impl.store.ha.ha_connection import HAConnection
@@ -29,7 +29,7 @@ class HAThreads:
         """Run nothing yet; copied -- is told when the log of a slave has grown."""
         self.node, self.store, self._master, self._copied = node, store, store.master_stream, copied
         self._transfer = Signal("GroupTransferService")
-        self._streams: dict[HAConnection, Selectable] = {}
+        self._streams: dict[HAConnection, SelectableStream] = {}
         self._port = 0
 
     def start(self, port: int) -> None:
@@ -54,13 +54,13 @@ class HAThreads:
 
     # A master ---------------------------------------------------------------------------------------------------------
 
-    def _accept(self, stream: Selectable) -> None:
+    def _accept(self, stream: SelectableStream) -> None:
         """AcceptSocketService#run."""
         connection = self.store.ha_service.accept(stream)
         self._streams[connection] = stream
         self.node.start_thread("HAConnection", self._serve(connection, stream))
 
-    async def _serve(self, connection: HAConnection, stream: Selectable) -> None:
+    async def _serve(self, connection: HAConnection, stream: SelectableStream) -> None:
         ha_service, (slave, _, _) = self.store.ha_service, stream.remote_address.rpartition(":")
         self.node.trace(SlaveConnected(self.node.name, slave))
         reported = NO_REQUEST_OFFSET

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.ports.connection import Selectable
+from impl.ports.byte_stream import SelectableStream
 from impl.ports.node import Node
 
 
@@ -12,13 +12,13 @@ class MasterStream:
     def __init__(self, node: Node) -> None:
         """Have reached nobody."""
         self._node = node
-        self.stream: Selectable | None = None
+        self.stream: SelectableStream | None = None
         self._address = ""
 
     async def reach(self, address: str) -> None:
         """Connect, for as long as it takes."""
         self._address, self.stream = address, await self._node.open_stream(address)
 
-    def __call__(self, address: str) -> Selectable | None:
-        """See Connect in `impl.ports.connection`."""
+    def __call__(self, address: str) -> SelectableStream | None:
+        """See Connect in `impl.ports.byte_stream`."""
         return self.stream if address == self._address else None

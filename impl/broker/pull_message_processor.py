@@ -14,7 +14,6 @@ from impl.broker.store_threads import StoreThreads
 from impl.broker.tables import BrokerTables
 from impl.broker.woken_pull import WokenPull
 from impl.common.headers import PullMessageRequestHeader, PullMessageResponseHeader
-from impl.common.inet_socket_address import socket_address
 from impl.common.request_code import ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
 from impl.decisions.java_errors import JavaError
@@ -103,12 +102,11 @@ class PullMessageProcessor:
 
     async def _generate_offset_moved_event(self, header: PullMessageRequestHeader, offset_new: int) -> None:
         """PullMessageProcessor#generateOffsetMovedEvent: this thread waits until the message is put."""
-        config = self.tables.config
-        mq = MessageQueue(header.topic, config.broker_name, header.queue_id)
+        mq = MessageQueue(header.topic, self.tables.config.broker_name, header.queue_id)
         try:
             await self.threads.put_message(offset_moved_event(
                 header.consumer_group, mq, header.queue_offset, offset_new,
-                socket_address(f"{self.node.name}:{config.listen_port}"), self.node.now_ms()))
+                self.tables.store_host, self.node.now_ms()))
         except JavaError:
             return  # logged
 

@@ -37,9 +37,8 @@ class PullRequest:
 class PullRequestHoldService:
     """`longpolling.PullRequestHoldService`.
 
-    pull_request_table -- topic and queue id to the pulls that are held. short_polling_time_ms -- how often all of them
-    are looked at where long polling is off. execute -- executeRequestWhenWakeup: runs a pull again, which is answered
-    then in any case.
+    pull_request_table -- topic and queue id to the pulls that are held. execute -- executeRequestWhenWakeup: runs a
+    pull again, which is answered then in any case.
     """
 
     def __init__(self, node: Node, store: MessageReads, execute: Callable[[PullRequest], None]) -> None:

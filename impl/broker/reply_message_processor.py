@@ -47,8 +47,8 @@ class ReplyMessageProcessor(AbstractSendMessageProcessor):
             return self.refused(refusal)
         queue_id = self.queue_of(header, topic_config)
         message = MessageExtBrokerInner(
-            header.topic, request.body, socket_address(channel.remote_address), self.store_host, queue_id, header.flag,
-            born_timestamp=header.born_timestamp, reconsume_times=header.reconsume_times or 0,
+            header.topic, request.body, socket_address(channel.remote_address), self.tables.store_host, queue_id,
+            header.flag, born_timestamp=header.born_timestamp, reconsume_times=header.reconsume_times or 0,
             properties=string2_message_properties(header.properties), properties_string=header.properties)
         remark = await self._push_reply_message(channel, header, message)
         response_header = self.response_header()

@@ -74,9 +74,10 @@ def request_table(
 
 
 def _message_rows(plane: DataPlane) -> dict[RequestCode, Row]:
-    """What a broker with messages serves besides."""
+    """What a broker serves of messages."""
     sends = Row(plane.send_message_processor.send_message, "send")
     replies = Row(plane.reply_message_processor.process_request, "reply")
+    examination = plane.examination_processor
     return {
         RequestCode.SEND_MESSAGE: sends,
         RequestCode.SEND_MESSAGE_V2: sends,
@@ -90,6 +91,12 @@ def _message_rows(plane: DataPlane) -> dict[RequestCode, Row]:
         RequestCode.END_TRANSACTION: Row(plane.transactions.end_transaction, "end_transaction"),
         RequestCode.GET_EARLIEST_MSG_STORETIME: Row(plane.store_admin_processor.get_earliest_msg_storetime, "admin"),
         RequestCode.QUERY_CONSUME_QUEUE: Row(plane.store_admin_processor.query_consume_queue, "admin"),
+        RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: Row(
+            examination.update_and_create_subscription_group, "admin"),
+        RequestCode.GET_TOPIC_STATS_INFO: Row(examination.get_topic_stats_info, "admin"),
+        RequestCode.GET_CONSUMER_CONNECTION_LIST: Row(examination.get_consumer_connection_list, "admin"),
+        RequestCode.GET_PRODUCER_CONNECTION_LIST: Row(examination.get_producer_connection_list, "admin"),
+        RequestCode.GET_CONSUME_STATS: Row(examination.get_consume_stats, "admin"),
     }
 
 

@@ -88,9 +88,10 @@ class SendMessageProcessor(AbstractSendMessageProcessor):
         properties = record_properties(header, topic)
         properties.put(PROPERTY_CLUSTER, self.tables.config.cluster_name)
         message = MessageExtBrokerInner(
-            topic, request.body, socket_address(channel.remote_address), self.store_host, real_queue_id, header.flag,
-            sys_flag_of(header, topic_config), header.born_timestamp, reconsume_times=header.reconsume_times or 0,
-            properties=properties, properties_string=_without_wait(properties))
+            topic, request.body, socket_address(channel.remote_address), self.tables.store_host, real_queue_id,
+            header.flag, sys_flag_of(header, topic_config), header.born_timestamp,
+            reconsume_times=header.reconsume_times or 0, properties=properties,
+            properties_string=_without_wait(properties))
         half = self._is_half(message)
         future = self.transactions.prepare(message) if half else self.store.async_put_message(message)
         self.threads.put_done(message.topic)
@@ -146,9 +147,9 @@ class SendMessageProcessor(AbstractSendMessageProcessor):
             remark = f"message topic length too long {utf16_length(header.topic)}"
             raise Refusal(ResponseCode.MESSAGE_ILLEGAL, remark)
         batch = MessageExtBatch(
-            header.topic, request.body, socket_address(channel.remote_address), self.store_host, queue_id, header.flag,
-            sys_flag_of(header, topic_config), header.born_timestamp, reconsume_times=header.reconsume_times or 0,
-            properties=string2_message_properties(header.properties))
+            header.topic, request.body, socket_address(channel.remote_address), self.tables.store_host, queue_id,
+            header.flag, sys_flag_of(header, topic_config), header.born_timestamp,
+            reconsume_times=header.reconsume_times or 0, properties=string2_message_properties(header.properties))
         batch.put_property(PROPERTY_CLUSTER, self.tables.config.cluster_name)
         future = self.store.async_put_messages(batch)
         self.threads.put_done(batch.topic)

@@ -19,7 +19,7 @@ from impl.store.message_reads import MessageReads
 
 
 class StoreAdminProcessor:
-    """The part of `broker.processor.AdminBrokerProcessor` that needs a store with messages."""
+    """The part of `broker.processor.AdminBrokerProcessor` that asks the store about its messages."""
 
     def __init__(self, tables: BrokerTables, store: MessageReads) -> None:
         """Look into these."""

@@ -17,8 +17,9 @@ from impl.broker.reported_tables import (
     ReportedProducerManager,
 )
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
-from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.config_manager import load, persist
+from impl.common.inet_socket_address import socket_address
 from impl.common.topic_config import TopicConfig
 from impl.events import TopicConfigDeleted, TopicConfigUpdated
 from impl.ports.message_store import MessageStore
@@ -33,11 +34,11 @@ CONSUMER_FILTER_PATH = "store/config/consumerFilter.json"
 _BLOOM_ERROR_PERCENT, _BLOOM_GROUPS = 20, 32  # maxErrorRateOfBloomFilter, expectConsumerNumUseFilter
 
 
-
 class BrokerTables:
     """The tables that BrokerController#initialize makes and loads; each is written by the manager that it belongs to.
 
-    message_store -- whose queues the offsets are of. loaded -- all files were read, so that the broker may start.
+    message_store -- whose queues the offsets are of. store_host -- BrokerController#getStoreHost: the broker's address,
+    as it stands in records. loaded -- all files were read, so that the broker may start.
     """
 
     def __init__(
@@ -45,13 +46,8 @@ class BrokerTables:
     ) -> None:
         """Make the tables and read their files; remoting_server -- by which clients are told of each other."""
         self.node, self.config, self.message_store = node, config, message_store
-        self.topic_config_manager = TopicConfigManager(
-            TopicSettings(
-                config.broker_name, config.cluster_name, config.auto_create_topic_enable,
-                config.default_topic_queue_nums,
-            ),
-            node.now_ms, self.persist_topics,
-        )
+        self.store_host = socket_address(f"{node.name}:{config.listen_port}")
+        self.topic_config_manager = TopicConfigManager(config, node.now_ms, self.persist_topics)
         self.topic_config_manager.topic_config_table = ReportedMap(
             1024, self._topic_put, self._topic_removed, self.topic_config_manager.topic_config_table.entries(),
         )

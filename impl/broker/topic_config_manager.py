@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
+from impl.broker.broker_config import BrokerConfig
 from impl.common.data_version import DataVersion
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import (
@@ -24,7 +24,6 @@ from impl.decisions.names import (
     RMQ_SYS_OFFSET_MOVED_EVENT,
     RMQ_SYS_SCHEDULE_TOPIC,
     RMQ_SYS_SELF_TEST_TOPIC,
-    RMQ_SYS_TRACE_TOPIC,
 )
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.threads import Lock, Threads
@@ -33,39 +32,25 @@ LOCK_TIMEOUT_MS = 3000
 SCHEDULE_TOPIC_QUEUE_NUM = 18
 
 
-@dataclass(frozen=True, slots=True)
-class TopicSettings:
-    """What TopicConfigManager reads of BrokerConfig, with its defaults."""
-
-    broker_name: str
-    broker_cluster_name: str = "DefaultCluster"
-    auto_create_topic_enable: bool = True
-    default_topic_queue_nums: int = 8
-    cluster_topic_enable: bool = True
-    broker_topic_enable: bool = True
-    trace_topic_enable: bool = False
-    msg_trace_topic_name: str = RMQ_SYS_TRACE_TOPIC
-
-
-def system_topics(settings: TopicSettings) -> list[TopicConfig]:
+def system_topics(config: BrokerConfig) -> list[TopicConfig]:
     """The topics that TopicConfigManager's constructor makes, in its order."""
     read_write = PERM_READ | PERM_WRITE
-    queue_nums = settings.default_topic_queue_nums
+    queue_nums = config.default_topic_queue_nums
     configs = [TopicConfig(RMQ_SYS_SELF_TEST_TOPIC, 1, 1)]
-    if settings.auto_create_topic_enable:
+    if config.auto_create_topic_enable:
         configs.append(TopicConfig(AUTO_CREATE_TOPIC_KEY_TOPIC, queue_nums, queue_nums, PERM_INHERIT | read_write))
-    cluster_perm = PERM_INHERIT | read_write * settings.cluster_topic_enable
-    broker_perm = PERM_INHERIT | read_write * settings.broker_topic_enable
+    cluster_perm = PERM_INHERIT | read_write * config.cluster_topic_enable
+    broker_perm = PERM_INHERIT | read_write * config.broker_topic_enable
     configs += [
         TopicConfig(RMQ_SYS_BENCHMARK_TOPIC, 1024, 1024),
-        TopicConfig(settings.broker_cluster_name, perm=cluster_perm),
-        TopicConfig(settings.broker_name, 1, 1, broker_perm),
+        TopicConfig(config.cluster_name, perm=cluster_perm),
+        TopicConfig(config.broker_name, 1, 1, broker_perm),
         TopicConfig(RMQ_SYS_OFFSET_MOVED_EVENT, 1, 1),
         TopicConfig(RMQ_SYS_SCHEDULE_TOPIC, SCHEDULE_TOPIC_QUEUE_NUM, SCHEDULE_TOPIC_QUEUE_NUM),
     ]
-    if settings.trace_topic_enable:
-        configs.append(TopicConfig(settings.msg_trace_topic_name, 1, 1))
-    configs.append(TopicConfig(f"{settings.broker_cluster_name}_{REPLY_TOPIC_POSTFIX}", 1, 1))
+    if config.trace_topic_enable:
+        configs.append(TopicConfig(config.msg_trace_topic_name, 1, 1))
+    configs.append(TopicConfig(f"{config.cluster_name}_{REPLY_TOPIC_POSTFIX}", 1, 1))
     return configs
 
 
@@ -76,20 +61,20 @@ class TopicConfigManager:
     without the lock. A creation answers also whether the topic is new: the caller then registers the broker, after the
     lock has been given back.
 
-    settings -- of the broker. now_ms -- its clock. persist -- ConfigManager#persist, a synchronous write of the table.
+    config -- of the broker. now_ms -- its clock. persist -- ConfigManager#persist, a synchronous write of the table.
 
     topic_config_table -- topic to configuration. data_version -- the version it is given out as.
     """
 
-    def __init__(self, settings: TopicSettings, now_ms: Callable[[], int], persist: Callable[[], None]) -> None:
+    def __init__(self, config: BrokerConfig, now_ms: Callable[[], int], persist: Callable[[], None]) -> None:
         """Start with the system topics."""
-        self.settings = settings
+        self.config = config
         self.now_ms = now_ms
         self.persist = persist
         self.topic_config_table_lock = Lock("TopicConfigManager.topicConfigTableLock")
         self.data_version = DataVersion(now_ms())
         self.topic_config_table: ConcurrentHashMap[str, TopicConfig] = ConcurrentHashMap(
-            1024, [(config.topic_name, config) for config in system_topics(settings)],
+            1024, [(config.topic_name, config) for config in system_topics(config)],
         )
 
     def select_topic_config(self, topic: str) -> TopicConfig | None:
@@ -118,7 +103,7 @@ class TopicConfigManager:
         base = self.topic_config_table.get(default_topic)
         if base is None:
             return None
-        if default_topic == AUTO_CREATE_TOPIC_KEY_TOPIC and not self.settings.auto_create_topic_enable:
+        if default_topic == AUTO_CREATE_TOPIC_KEY_TOPIC and not self.config.auto_create_topic_enable:
             base.perm = PERM_READ | PERM_WRITE
         if not has_flag(base.perm, PERM_INHERIT):
             return None

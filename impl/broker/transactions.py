@@ -15,7 +15,6 @@ from impl.broker.transaction.transactional_message_service import (
     TransactionalMessageServiceImpl,
 )
 from impl.common.headers import CheckTransactionStateRequestHeader
-from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message import MessageExt
 from impl.common.message_decoder import encode
 from impl.common.request_code import RequestCode
@@ -34,14 +33,13 @@ class Transactions:
 
     def __init__(
         self, tables: BrokerTables, threads: StoreThreads, remoting_server: RemotingServer, registration: Registration,
-        store_host: InetSocketAddress,
     ) -> None:
-        """Work on the store of these threads; store_host -- the address of the broker as it stands in records."""
+        """Work on the store of these threads."""
         self.tables, self.node, self.threads, self.store = tables, tables.node, threads, threads.store
         self.remoting_server, self.registration = remoting_server, registration
         bridge = TransactionalMessageBridge(Tables(
             tables.config.broker_name, tables.consumer_offset_manager, tables.topic_config_manager, self._register),
-            self.store, store_host, self.node.now_ms)
+            self.store, tables.store_host, self.node.now_ms)
         self.service = TransactionalMessageServiceImpl(bridge)
         self._processor = EndTransactionProcessor(self.store, self.service)
         listener = DefaultTransactionalMessageCheckListener(bridge, self._send_check, self._create_topic)

@@ -21,7 +21,9 @@ from impl.decisions.namespace import wrap_namespace
 from impl.ports.node import Node
 
 if TYPE_CHECKING:  # a manager's instances have producers
-    from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager
+    from impl.client.client_config import ClientConfig
+    from impl.client.mq_client_instance import MQClientInstance
+    from impl.client.mq_client_manager import MQClientManager
 
 
 class DefaultMQProducer:

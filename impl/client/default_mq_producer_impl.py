@@ -110,9 +110,7 @@ class DefaultMQProducerImpl:
     def update_topic_publish_info(self, topic: str, info: TopicPublishInfo) -> None:
         """DefaultMQProducerImpl#updateTopicPublishInfo."""
         self.topic_publish_info_table.put(topic, info)
-        if self.group != CLIENT_INNER_PRODUCER_GROUP:  # nobody looks at what the inner one chooses from
-            self.node.trace(PublishInfoUpdated(
-                self.instance.client_id, self.group, topic, tuple(info.message_queue_list)))
+        self.node.trace(PublishInfoUpdated(self.instance.client_id, self.group, topic, tuple(info.message_queue_list)))
 
     def check_transaction_state(
         self, addr: str, msg: MessageExt, header: CheckTransactionStateRequestHeader,  # noqa: ARG002  # overridden

@@ -10,45 +10,38 @@ from collections import deque
 from collections.abc import Callable, Collection
 
 from impl.client.assigned_message_queue import UNSET, AssignedMessageQueue
+from impl.client.client_config import ClientConfig
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig, check_config
 from impl.client.lite_pull_task import ConsumeRequest, PullTask
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import (
-    CREATE_JUST,
-    RUNNING,
-    SHUTDOWN_ALREADY,
-    START_FAILED,
-    ClientConfig,
-    MQClientManager,
-)
-from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
+from impl.client.mq_client_instance import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
+from impl.client.mq_client_manager import MQClientManager
+from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
+from impl.client.offset_store import ReadOffsetType
 from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
-from impl.client.rebalance_push import OffsetStore
-from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_ACTIVELY, ConsumerData
+from impl.common.heartbeat_data import BROADCASTING, CONSUME_ACTIVELY, ConsumerData
 from impl.common.message import MessageExt
 from impl.common.message_selector import MessageSelector
 from impl.decisions.java_errors import IllegalArgumentError, JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import READ_FAILED, ConsumeFromWhere
-from impl.decisions.subscription import TAG, build
 from impl.hash_map import ConcurrentHashMap, IllegalStateError
 from impl.ports.node import Node
 from impl.ports.threads import Lock, Signal
 
-CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000
 NONE, SUBSCRIBE, ASSIGN = "NONE", "SUBSCRIBE", "ASSIGN"  # SubscriptionType
 
 TopicMessageQueueChangeListener = Callable[[str, Collection[MessageQueue]], None]
 """`client.consumer.TopicMessageQueueChangeListener`: topic, and the queues that it has now."""
 
 
-class DefaultLitePullConsumerImpl:
+class DefaultLitePullConsumerImpl(MQConsumerInner):
     """`client.impl.consumer.DefaultLitePullConsumerImpl`; its user calls it from one thread.
 
-    service_state -- CREATE_JUST, RUNNING, … subscription_type -- how it has come to its queues; no one mixes both ways.
-    assigned_message_queue -- its queues. task_table -- the task that pulls each. consume_request_cache -- what waits to
-    be polled. pull_executor -- the threads that pull.
+    subscription_type -- how it has come to its queues; no one mixes both ways. assigned_message_queue -- its queues.
+    task_table -- the task that pulls each. consume_request_cache -- what waits to be polled. pull_executor -- the
+    threads that pull.
     """
 
     def __init__(
@@ -56,17 +49,9 @@ class DefaultLitePullConsumerImpl:
     ) -> None:
         """Not started; raises MQClientError for a configuration that is not legal."""
         check_config(config)
-        self.node, self.config, self.group = node, config, config.consumer_group
-        if config.message_model == CLUSTERING:
-            client_config = manager.change_instance_name_to_pid(client_config)
-        self.instance = manager.get_or_create_mq_client_instance(client_config)
-        self.service_state, self.subscription_type = CREATE_JUST, NONE
-        self.offset_store: OffsetStore
-        if config.message_model == BROADCASTING:
-            self.offset_store = LocalFileOffsetStore(node, self.instance.client_id, self.group)
-        else:
-            self.offset_store = RemoteBrokerOffsetStore(self.instance, self.group)
-        self.rebalance_impl = RebalanceLitePullImpl(
+        super().__init__(node, manager, client_config, config.consumer_group, config.message_model)
+        self.config, self.subscription_type = config, NONE
+        self.rebalance_impl: RebalanceLitePullImpl = RebalanceLitePullImpl(
             node, self.instance, self.group, config.message_model, config.strategy,
             consume_from_where=config.consume_from_where,
             consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS, offset_store=self.offset_store)
@@ -92,10 +77,7 @@ class DefaultLitePullConsumerImpl:
         if self.service_state != CREATE_JUST:
             raise MQClientError(f"The PullConsumer service state not OK, maybe started once, {self.service_state}")
         self.service_state = START_FAILED
-        if not self.instance.register_consumer(self.group, self):
-            self.service_state = CREATE_JUST
-            raise MQClientError(f"The consumer group[{self.group}] has been created before, specify another name "
-                                "please.")
+        self.register()
         if isinstance(self.offset_store, LocalFileOffsetStore):
             self.offset_store.load()
         await self.instance.start()
@@ -147,9 +129,7 @@ class DefaultLitePullConsumerImpl:
             if not topic:
                 raise IllegalArgumentError("Topic can not be null or empty.")
             self._set_subscription_type(SUBSCRIBE)
-            expression, expression_type = (selector, TAG) if isinstance(selector, str) else selector
-            subscription = build(topic, expression, expression_type, self.node.now_ms())
-            self.rebalance_impl.subscription_inner.put(topic, subscription)
+            self.put_subscription(topic, selector)
             self.rebalance_impl.message_queue_listener = self.message_queue_changed
             self.assigned_message_queue.rebalance_impl = self.rebalance_impl
             if self.service_state == RUNNING:
@@ -290,12 +270,12 @@ class DefaultLitePullConsumerImpl:
     async def min_offset(self, mq: MessageQueue) -> int:
         """MQAdminImpl#minOffset; raises MQClientError, IllegalStateError."""
         self._check_service_state()
-        return await self.instance.min_offset(mq)
+        return await self.instance.admin.min_offset(mq)
 
     async def max_offset(self, mq: MessageQueue) -> int:
         """MQAdminImpl#maxOffset; raises MQClientError, IllegalStateError."""
         self._check_service_state()
-        return await self.instance.max_offset(mq)
+        return await self.instance.admin.max_offset(mq)
 
     # Offsets ----------------------------------------------------------------------------------------------------------
 
@@ -336,7 +316,7 @@ class DefaultLitePullConsumerImpl:
     async def fetch_message_queues(self, topic: str) -> frozenset[MessageQueue]:
         """DefaultLitePullConsumerImpl#fetchMessageQueues; raises MQClientError, IllegalStateError."""
         self._check_service_state()
-        return await self.instance.fetch_subscribe_message_queues(topic)
+        return await self.instance.admin.fetch_subscribe_message_queues(topic)
 
     async def register_topic_message_queue_change_listener(
         self, topic: str, listener: TopicMessageQueueChangeListener,
@@ -376,14 +356,3 @@ class DefaultLitePullConsumerImpl:
             if self.subscribes:
                 mqs = self.rebalance_impl.process_queue_table.key_set()
             await self.offset_store.persist_all(frozenset(mqs), self.node)
-
-    def is_subscribe_topic_need_update(self, topic: str) -> bool:
-        """DefaultLitePullConsumerImpl#isSubscribeTopicNeedUpdate."""
-        rebalance = self.rebalance_impl
-        subscribed = rebalance.subscription_inner.contains_key(topic)
-        return subscribed and not rebalance.topic_subscribe_info_table.contains_key(topic)
-
-    def update_topic_subscribe_info(self, topic: str, mqs: Collection[MessageQueue]) -> None:
-        """DefaultLitePullConsumerImpl#updateTopicSubscribeInfo."""
-        if self.rebalance_impl.subscription_inner.contains_key(topic):
-            self.rebalance_impl.topic_subscribe_info_table.put(topic, mqs)

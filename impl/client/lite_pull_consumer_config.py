@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from impl.client.push_consumer_config import DEFAULT_CONSUMER_GROUP
+from impl.client.push_consumer_config import check_consumer_group
 from impl.common.heartbeat_data import CLUSTERING
 from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
 from impl.decisions.java_errors import MQClientError
-from impl.decisions.names import check_group
 from impl.decisions.start_offset import ConsumeFromWhere
 
 
@@ -41,9 +40,7 @@ class LitePullConsumerConfig:
 
 def check_config(config: LitePullConsumerConfig) -> None:
     """DefaultLitePullConsumerImpl#checkConfig; raises MQClientError."""
-    check_group(config.consumer_group)
-    if config.consumer_group == DEFAULT_CONSUMER_GROUP:
-        raise MQClientError(f"consumerGroup can not equal {DEFAULT_CONSUMER_GROUP}, please specify another one.")
+    check_consumer_group(config.consumer_group)
     if config.consumer_timeout_ms_when_suspend < config.broker_suspend_max_time_ms:
         raise MQClientError("Long polling mode, the consumer consumerTimeoutMillisWhenSuspend must greater than "
                             "brokerSuspendMaxTimeMillis")

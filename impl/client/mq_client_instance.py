@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from impl.client.client_config import ClientConfig
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP, DefaultMQProducerImpl
+from impl.client.mq_admin_impl import MQAdminImpl
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
 from impl.client.producer_config import ProducerConfig
 from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
-from impl.client.request_response_future import RequestFutureHolder
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, RouteTables
 from impl.client.send_message_api import SendMessageAPI
 from impl.common.heartbeat_data import CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.inet_socket_address import InetSocketAddress, socket_address
-from impl.common.message_client_id_setter import MessageClientIDSetter
 from impl.common.request_code import RequestCode
 from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
-from impl.decisions.route_queues import topic_subscribe_queues
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerIdsFetched,
@@ -39,35 +37,13 @@ from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.threads import Lock
 
-if TYPE_CHECKING:  # a consumer has an instance
+if TYPE_CHECKING:  # a consumer has an instance, and a manager makes it
+    from impl.client.mq_client_manager import MQClientManager
     from impl.client.mq_consumer_inner import MQConsumerInner
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
-OFFSET_OF_QUEUE_TIMEOUT_MS = 6_000  # MQAdminImpl.timeoutMillis
 RESET_OFFSET_SLEEP_MS = 10_000  # MQClientInstance#resetOffset
-DEFAULT_INSTANCE_NAME = "DEFAULT"
-
-
-@dataclass(frozen=True, slots=True)
-class ClientConfig:
-    """`client.ClientConfig`, what is read here, with its defaults.
-
-    namesrv_addrs -- "host:port" each. namespace -- put before the names of topics and groups of its producers.
-    """
-
-    namesrv_addrs: tuple[str, ...]
-    client_ip: str
-    instance_name: str = DEFAULT_INSTANCE_NAME
-    poll_name_server_interval_ms: int = 30_000
-    heartbeat_broker_interval_ms: int = 30_000
-    persist_consumer_offset_interval_ms: int = 5_000
-    client_callback_executor_threads: int = 4
-    namespace: str | None = None
-
-    def build_mq_client_id(self) -> str:
-        """ClientConfig#buildMQClientId, without a unit."""
-        return f"{self.client_ip}@{self.instance_name}"
 
 
 class MQClientInstance:
@@ -104,6 +80,7 @@ class MQClientInstance:
             self.remoting_client.register_processor(code, handler)
         self.api = MQClientAPI(self.remoting_client, self.client_id)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
+        self.admin = MQAdminImpl(self)
         self.send_message_api = SendMessageAPI(
             node, self.remoting_client, config.namespace, self.routes.find_broker_address_in_publish)
         self.inner_producer = DefaultMQProducerImpl(
@@ -420,43 +397,6 @@ class MQClientInstance:
             raise MQClientError(f"Check client in broker error, maybe because you use {subscription.expression_type} "
                                 f"to filter message, but server has not been upgraded to support!{error}") from error
 
-    async def max_offset(self, mq: MessageQueue) -> int:
-        """MQAdminImpl#maxOffset; raises MQClientError."""
-        return await self._ask_master(mq, lambda addr: self.api.get_max_offset(addr, mq, OFFSET_OF_QUEUE_TIMEOUT_MS))
-
-    async def min_offset(self, mq: MessageQueue) -> int:
-        """MQAdminImpl#minOffset; raises MQClientError."""
-        return await self._ask_master(mq, lambda addr: self.api.get_min_offset(addr, mq, OFFSET_OF_QUEUE_TIMEOUT_MS))
-
-    async def fetch_subscribe_message_queues(self, topic: str) -> frozenset[MessageQueue]:
-        """MQAdminImpl#fetchSubscribeMessageQueues: of the route that a name server has now; raises MQClientError."""
-        try:
-            route = await self.api.get_topic_route_info_from_name_server(topic, OFFSET_OF_QUEUE_TIMEOUT_MS)
-        except JavaError as error:
-            raise MQClientError(f"Can not find Message Queue for this topic, {topic}") from error
-        mqs = frozenset(() if route is None else topic_subscribe_queues(topic, route))
-        if not mqs:
-            raise MQClientError(f"Can not find Message Queue for this topic, {topic} Namesrv return empty")
-        return mqs
-
-    async def search_offset(self, mq: MessageQueue, timestamp: int) -> int:
-        """MQAdminImpl#searchOffset; raises MQClientError."""
-        return await self._ask_master(
-            mq, lambda addr: self.api.search_offset(addr, mq, timestamp, OFFSET_OF_QUEUE_TIMEOUT_MS),
-        )
-
-    async def _ask_master(self, mq: MessageQueue, ask: Callable[[str], Awaitable[int]]) -> int:
-        addr = self.routes.find_broker_address_in_publish(mq.broker_name)
-        if addr is None:
-            await self.update_topic_route_info_from_name_server(mq.topic)
-            addr = self.routes.find_broker_address_in_publish(mq.broker_name)
-        if addr is None:
-            raise MQClientError(f"The broker[{mq.broker_name}] not exist")
-        try:
-            return await ask(addr)
-        except JavaError as error:
-            raise MQClientError(f"Invoke Broker[{addr}] exception") from error
-
     async def lock_batch_mq(
         self, addr: str, group: str, mqs: Collection[MessageQueue], timeout_ms: int,
     ) -> Collection[MessageQueue]:
@@ -490,51 +430,6 @@ class MQClientInstance:
         """MQClientAPIImpl#updateConsumerOffsetOneway."""
         self.node.trace(OffsetSent(self.client_id, group, mq, offset))
         return self.api.update_consumer_offset_oneway(addr, group, mq, offset, timeout_ms)
-
-
-class MQClientManager:
-    """`client.impl.MQClientManager`: the instances of one process, by client id.
-
-    factory_table -- client id to instance; the first one's configuration counts for all that share it.
-    request_futures -- of all producers of the process.
-    """
-
-    def __init__(self, node: Node) -> None:
-        """Start empty, as every process does."""
-        self.node = node
-        self.factory_table: ConcurrentHashMap[str, MQClientInstance] = ConcurrentHashMap()
-        self.request_futures = RequestFutureHolder(node)
-        self._names, self._correlations = 0, 0
-        self._uniq_ids: MessageClientIDSetter | None = None
-
-    def get_or_create_mq_client_instance(self, config: ClientConfig) -> MQClientInstance:
-        """MQClientManager#getOrCreateMQClientInstance."""
-        client_id = config.build_mq_client_id()
-        instance = self.factory_table.get(client_id)
-        if instance is None:
-            instance = MQClientInstance(self.node, config, self)
-            self.factory_table.put(client_id, instance)
-        return instance
-
-    def create_uniq_id(self) -> str:
-        """MessageClientIDSetter#createUniqID: its first four bytes are the address of the machine."""
-        if self._uniq_ids is None:
-            drawn = [self.node.random(256, "MessageClientIDSetter: hashCode of the class loader") for _ in range(4)]
-            self._uniq_ids = MessageClientIDSetter(
-                socket_address(f"{self.node.name}:0").address, 1, int.from_bytes(drawn, "big"), self.node.now_ms())
-        return self._uniq_ids.create_uniq_id(self.node.now_ms())
-
-    def create_correlation_id(self) -> str:
-        """CorrelationIdUtil#createCorrelationId; in Java a random UUID, here one that no other request has."""
-        self._correlations += 1
-        return f"{self.node.name}-{self.node.now_ms():x}-{self._correlations}"
-
-    def change_instance_name_to_pid(self, config: ClientConfig) -> ClientConfig:
-        """ClientConfig#changeInstanceNameToPID: "DEFAULT" becomes a name that no other client has, nor had."""
-        if config.instance_name != DEFAULT_INSTANCE_NAME:
-            return config
-        self._names += 1
-        return replace(config, instance_name=f"{self._names}#{self.node.now_ms()}")
 
 
 def _logging(job: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:

@@ -1,4 +1,4 @@
-"""RemoteBrokerOffsetStore: the offsets that a clustering consumer is about to commit."""
+"""OffsetStore, and RemoteBrokerOffsetStore: the offsets that a clustering consumer is about to commit."""
 
 from __future__ import annotations
 
@@ -42,6 +42,34 @@ class FindBrokerResult(NamedTuple):
     broker_addr: str
     slave: bool
     broker_version: int = 0
+
+
+class OffsetStore(Protocol):
+    """`client.consumer.store.OffsetStore`."""
+
+    def update_offset(self, mq: MessageQueue | None, offset: int, *, increase_only: bool) -> None:
+        """OffsetStore#updateOffset."""
+        ...
+
+    async def read_offset(self, mq: MessageQueue | None, read_type: ReadOffsetType, threads: Interleave) -> int:
+        """OffsetStore#readOffset."""
+        ...
+
+    async def persist_all(self, mqs: Collection[MessageQueue] | None, threads: Interleave) -> None:
+        """OffsetStore#persistAll."""
+        ...
+
+    async def persist(self, mq: MessageQueue | None) -> None:
+        """OffsetStore#persist."""
+        ...
+
+    def remove_offset(self, mq: MessageQueue | None) -> None:
+        """OffsetStore#removeOffset."""
+        ...
+
+    def clone_offset_table(self, topic: str | None) -> dict[MessageQueue, int]:
+        """OffsetStore#cloneOffsetTable."""
+        ...
 
 
 class OffsetRpc(Protocol):

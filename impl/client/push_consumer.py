@@ -5,22 +5,18 @@ Left out: hooks, statistics, filter servers, name spaces.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
+from impl.client.client_config import ClientConfig
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.message_listener import MessageListener, SucceedingListener
-from impl.client.mq_client_instance import (
-    CREATE_JUST,
-    RUNNING,
-    SHUTDOWN_ALREADY,
-    START_FAILED,
-    ClientConfig,
-    MQClientManager,
-)
-from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
+from impl.client.mq_client_instance import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
+from impl.client.mq_client_manager import MQClientManager
+from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
+from impl.client.offset_store import ReadOffsetType
 from impl.client.process_queue import BYTES_PER_MIB, ProcessQueue
 from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.client.pull_callback import (
@@ -31,10 +27,10 @@ from impl.client.pull_callback import (
 )
 from impl.client.push_consumer_config import NOT_SET, PushConsumerConfig, check_config
 from impl.client.rebalance import PullRequest
-from impl.client.rebalance_push import OffsetStore, RebalancePushImpl
+from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.send_message_back import send_message_back, send_to_retry_topic
 from impl.common.headers import PullMessageRequestHeader
-from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, CONSUME_PASSIVELY, ConsumerData
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_RETRY_TOPIC
 from impl.common.message_selector import MessageSelector
@@ -44,14 +40,13 @@ from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
 from impl.decisions.retry_level import max_reconsume_times
-from impl.decisions.subscription import SUB_ALL, TAG, SubscriptionData, build
+from impl.decisions.subscription import SUB_ALL, SubscriptionData
 from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
     ConsumerSuspended,
     OffsetLearntLate,
-    RouteUpdated,
     TopicUnsubscribed,
     VersionRaised,
 )
@@ -59,14 +54,12 @@ from impl.ports.node import Node
 
 PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
-CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # DefaultMQPushConsumer.consumeTimestamp: half an hour before it was made
 
 
-class DefaultMQPushConsumerImpl:
+class DefaultMQPushConsumerImpl(MQConsumerInner):
     """`client.impl.consumer.DefaultMQPushConsumerImpl`.
 
-    service_state -- CREATE_JUST, RUNNING, … pause -- suspended by its user. rebalance_impl -- its queues.
-    message_listener -- its user's, who may put another one there before it starts.
+    pause -- suspended by its user. message_listener -- its user's, who may put another one there before it starts.
     """
 
     def __init__(
@@ -74,18 +67,10 @@ class DefaultMQPushConsumerImpl:
     ) -> None:
         """Subscribe; raises MQClientError for a configuration that is not legal."""
         check_config(config)
-        self.node, self.config, self.group = node, config, config.consumer_group
-        if config.message_model == CLUSTERING:
-            client_config = manager.change_instance_name_to_pid(client_config)
-        self.instance = manager.get_or_create_mq_client_instance(client_config)
-        self.service_state = CREATE_JUST
+        super().__init__(node, manager, client_config, config.consumer_group, config.message_model)
+        self.config = config
         self.pause = False
-        self.offset_store: OffsetStore
-        if config.message_model == BROADCASTING:
-            self.offset_store = LocalFileOffsetStore(node, self.instance.client_id, self.group)
-        else:
-            self.offset_store = RemoteBrokerOffsetStore(self.instance, self.group)
-        self.rebalance_impl = RebalancePushImpl(
+        self.rebalance_impl: RebalancePushImpl = RebalancePushImpl(
             node, self.instance, self.group, config.message_model, config.strategy, orderly=config.orderly,
             consume_from_where=config.consume_from_where,
             consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS,
@@ -108,13 +93,7 @@ class DefaultMQPushConsumerImpl:
         if self.config.message_model == CLUSTERING:
             topics[get_retry_topic(self.group)] = SUB_ALL
         for topic, selector in topics.items():
-            self._put_subscription(topic, selector)
-
-    def _put_subscription(self, topic: str, selector: str | MessageSelector) -> int:
-        expression, expression_type = (selector, TAG) if isinstance(selector, str) else selector
-        subscription = build(topic, expression, expression_type, self.node.now_ms())
-        self.rebalance_impl.subscription_inner.put(topic, subscription)
-        return subscription.sub_version
+            self.put_subscription(topic, selector)
 
     # Life -------------------------------------------------------------------------------------------------------------
 
@@ -129,11 +108,11 @@ class DefaultMQPushConsumerImpl:
         if isinstance(self.offset_store, LocalFileOffsetStore):
             self.offset_store.load()
         self.consume_message_service.start()
-        if not self.instance.register_consumer(self.group, self):
-            self.service_state = CREATE_JUST
+        try:
+            self.register()
+        except MQClientError:
             await self.consume_message_service.shutdown()
-            raise MQClientError(f"The consumer group[{self.group}] has been created before, specify another name "
-                                "please.")
+            raise
         self.node.trace(ConsumerStarted(
             self.instance.client_id, self.group, self.config.message_model, self.config.orderly,
             self.config.strategy.name,
@@ -175,7 +154,7 @@ class DefaultMQPushConsumerImpl:
 
         selector -- an expression by tag, or another one with its type.
         """
-        version = self._put_subscription(topic, selector)
+        version = self.put_subscription(topic, selector).sub_version
         self.node.trace(VersionRaised(self.instance.client_id, self.group, topic, version))
         await self.node.interleave("subscribe: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
@@ -208,18 +187,6 @@ class DefaultMQPushConsumerImpl:
     def update_consume_offset(self, mq: MessageQueue, offset: int) -> None:
         """DefaultMQPushConsumerImpl#updateConsumeOffset: set, also downwards."""
         self.offset_store.update_offset(mq, offset, increase_only=False)
-
-    def is_subscribe_topic_need_update(self, topic: str) -> bool:
-        """DefaultMQPushConsumerImpl#isSubscribeTopicNeedUpdate."""
-        rebalance = self.rebalance_impl
-        subscribed = rebalance.subscription_inner.contains_key(topic)
-        return subscribed and not rebalance.topic_subscribe_info_table.contains_key(topic)
-
-    def update_topic_subscribe_info(self, topic: str, mqs: Collection[MessageQueue]) -> None:
-        """DefaultMQPushConsumerImpl#updateTopicSubscribeInfo."""
-        if self.rebalance_impl.subscription_inner.contains_key(topic):
-            self.rebalance_impl.topic_subscribe_info_table.put(topic, mqs)
-            self.node.trace(RouteUpdated(self.instance.client_id, self.group, topic, frozenset(mqs)))
 
     def correct_tags_offset(self, pull_request: PullRequest) -> None:
         """DefaultMQPushConsumerImpl#correctTagsOffset: the offset moves if nothing is cached."""

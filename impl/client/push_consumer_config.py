@@ -71,11 +71,16 @@ _RANGES = (
 _MAY_BE_UNSET = frozenset({"pull_threshold_for_topic", "pull_threshold_size_for_topic_mib"})
 
 
+def check_consumer_group(group: str) -> None:
+    """The beginning of every consumer's checkConfig; raises MQClientError."""
+    check_group(group)
+    if group == DEFAULT_CONSUMER_GROUP:
+        raise MQClientError(f"consumerGroup can not equal {DEFAULT_CONSUMER_GROUP}, please specify another one.")
+
+
 def check_config(config: PushConsumerConfig) -> None:
     """DefaultMQPushConsumerImpl#checkConfig; raises MQClientError, whose text ends here before the link to the FAQ."""
-    check_group(config.consumer_group)
-    if config.consumer_group == DEFAULT_CONSUMER_GROUP:
-        raise MQClientError(f"consumerGroup can not equal {DEFAULT_CONSUMER_GROUP}, please specify another one.")
+    check_consumer_group(config.consumer_group)
     for name, java_name, least, greatest in _RANGES:
         value: int = getattr(config, name)
         if not least <= value <= greatest and not (value == NOT_SET and name in _MAY_BE_UNSET):

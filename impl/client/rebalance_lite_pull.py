@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.offset_store import ReadOffsetType
+from impl.client.offset_store import OffsetStore, ReadOffsetType
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
-from impl.client.rebalance_push import OffsetStore
+from impl.client.rebalance_push import ask_where_to_start
 from impl.common.heartbeat_data import CONSUME_ACTIVELY
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
-from impl.decisions.start_offset import ConsumeFromWhere, Source, start_offset, start_offset_source
+from impl.decisions.start_offset import ConsumeFromWhere, start_offset_source
 from impl.ports.node import Node
 from impl.ports.threads import Threads
 
@@ -68,11 +68,7 @@ class RebalanceLitePullImpl(RebalanceImpl):
         stored = await self.offset_store.read_offset(mq, ReadOffsetType.MEMORY_FIRST_THEN_STORE, threads)
         source = start_offset_source(
             self.consume_from_where, stored, retry_topic=mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
-        max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1
-        searched = -1
-        if source is Source.SEARCH_OFFSET:
-            searched = await self.instance.search_offset(mq, self.consume_timestamp_ms)
-        return start_offset(source, stored, max_offset, searched)
+        return await ask_where_to_start(self.instance.admin, mq, source, stored, self.consume_timestamp_ms)
 
     async def dispatch_pull_request(self, pull_request_list: list[PullRequest]) -> None:
         """RebalanceLitePullImpl#dispatchPullRequest does nothing: pull tasks are the consumer's."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
+from impl.client.mq_admin_impl import MQAdminImpl
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.offset_store import ReadOffsetType
+from impl.client.offset_store import OffsetStore, ReadOffsetType
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY
@@ -28,38 +29,19 @@ from impl.events import (
     VersionRaised,
 )
 from impl.ports.node import Node
-from impl.ports.threads import Interleave, Lock, Threads
+from impl.ports.threads import Lock, Threads
 
 UNLOCK_DELAY_TIME_MS = 20_000  # property rocketmq.client.unlockDelayTimeMills
 CONSUME_LOCK_TIMEOUT_MS = 1_000
 
 
-class OffsetStore(Protocol):
-    """`client.consumer.store.OffsetStore`."""
-
-    def update_offset(self, mq: MessageQueue | None, offset: int, *, increase_only: bool) -> None:
-        """OffsetStore#updateOffset."""
-        ...
-
-    async def read_offset(self, mq: MessageQueue | None, read_type: ReadOffsetType, threads: Interleave) -> int:
-        """OffsetStore#readOffset."""
-        ...
-
-    async def persist_all(self, mqs: Collection[MessageQueue] | None, threads: Interleave) -> None:
-        """OffsetStore#persistAll."""
-        ...
-
-    async def persist(self, mq: MessageQueue | None) -> None:
-        """OffsetStore#persist."""
-        ...
-
-    def remove_offset(self, mq: MessageQueue | None) -> None:
-        """OffsetStore#removeOffset."""
-        ...
-
-    def clone_offset_table(self, topic: str | None) -> dict[MessageQueue, int]:
-        """OffsetStore#cloneOffsetTable."""
-        ...
+async def ask_where_to_start(
+    admin: MQAdminImpl, mq: MessageQueue, source: Source, stored: int, consume_timestamp_ms: int,
+) -> int:
+    """The end of #computePullFromWhereWithException: the source may have to be asked for; raises JavaErrors."""
+    max_offset = await admin.max_offset(mq) if source is Source.MAX_OFFSET else -1
+    searched = await admin.search_offset(mq, consume_timestamp_ms) if source is Source.SEARCH_OFFSET else -1
+    return start_offset(source, stored, max_offset, searched)
 
 
 class RebalancePushImpl(RebalanceImpl):
@@ -151,11 +133,7 @@ class RebalancePushImpl(RebalanceImpl):
         if stored >= 0 and not self.orderly and mq in self._held:  # orderly ones read for their first pull, too
             self.node.trace(OffsetLearntLate(self.instance.client_id, self.consumer_group, mq, stored, pulled=False))
         source = self._source(stored, retry_topic=mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
-        max_offset = await self.instance.max_offset(mq) if source is Source.MAX_OFFSET else -1
-        searched = -1
-        if source is Source.SEARCH_OFFSET:
-            searched = await self.instance.search_offset(mq, self.consume_timestamp_ms)
-        return start_offset(source, stored, max_offset, searched)
+        return await ask_where_to_start(self.instance.admin, mq, source, stored, self.consume_timestamp_ms)
 
     def _source(self, stored: int, *, retry_topic: bool) -> Source:
         """A group that begins at a time begins its retry topic at the end (L11)."""

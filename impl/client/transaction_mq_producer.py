@@ -32,7 +32,9 @@ from impl.ports.node import Node
 from impl.ports.remoting import Command
 
 if TYPE_CHECKING:  # an instance has producers
-    from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager
+    from impl.client.client_config import ClientConfig
+    from impl.client.mq_client_instance import MQClientInstance
+    from impl.client.mq_client_manager import MQClientManager
 
 CHECK_REPLY_TIMEOUT_MS = 3_000
 COMMIT, ROLLBACK, UNKNOW = (

@@ -29,8 +29,10 @@ def parse_double(text: str) -> float:
     if match is None or not match.group(2) + match.group(3):
         raise NumberFormatError(f'For input string: "{text}"')
     sign, whole, fraction, exponent = match.groups()
-    value = math.ldexp(int(whole + fraction, 16), int(exponent) - 4 * len(fraction))
-    return -value if sign == "-" else value
+    try:
+        return float.fromhex(f"{sign}0x{whole}.{fraction}p{exponent}")
+    except OverflowError:
+        return -math.inf if sign == "-" else math.inf
 
 
 def double_text(value: float) -> str:

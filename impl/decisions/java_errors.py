@@ -42,6 +42,12 @@ class DivisionByZeroError(JavaError):
         super().__init__("/ by zero")
 
 
+class ClassCastError(JavaError):
+    """A value of another class than the code takes it for."""
+
+    java_class = "java.lang.ClassCastException"
+
+
 class IndexOutOfBoundsError(JavaError):
     """An index outside a list."""
 

@@ -39,12 +39,17 @@ def utf16_text(text: str) -> str:
     return text if text.isascii() else "".join(map(chr, utf16_units(text)))
 
 
+def joined_text(text: str) -> str:
+    """The same text with one character for each pair of surrogates, as texts have that Python reads."""
+    return text if text.isascii() else utf16_key(text).decode("utf-16-be", "surrogatepass")
+
+
 def utf8_bytes(text: str) -> bytes:
     """String#getBytes(UTF_8): a question mark stands for a surrogate without its partner."""
     try:
         return text.encode()
     except UnicodeEncodeError:
-        return utf16_key(text).decode("utf-16-be", "surrogatepass").encode(errors="replace")
+        return joined_text(text).encode(errors="replace")
 
 
 def utf8_text(data: bytes) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
+from impl.ports.byte_stream import SelectableStream
 from impl.ports.clock import Clock
-from impl.ports.connection import Selectable
 from impl.ports.disk import Disk
 from impl.ports.pools import Pool, Scheduler
 from impl.ports.remoting import ChannelEventListener, RemotingClient, RemotingServer
@@ -77,11 +77,11 @@ class Node(Clock, Threads, Protocol):
         """Report what has just been done, in the segment that did it; event -- one of `impl.events`."""
         ...
 
-    def open_stream(self, address: str) -> Awaitable[Selectable | None]:
+    def open_stream(self, address: str) -> Awaitable[SelectableStream | None]:
         """RemotingUtil#connect: wait for a connection to "host:port"; None: nobody listens there, or nobody answers."""
         ...
 
-    def accept_streams(self, port: int, accept: Callable[[Selectable], None]) -> None:
+    def accept_streams(self, port: int, accept: Callable[[SelectableStream], None]) -> None:
         """ServerSocketChannel: listen at "name:port" for connections that carry bytes; each is given to `accept`."""
         ...
 

@@ -8,8 +8,8 @@ from typing import Any
 from impl.common import bodies  # noqa: F401  declares the classes
 from impl.common.byte_buffer import check_array_size
 from impl.common.fastjson.beans import BEANS, ENUMS, Bean
+from impl.common.fastjson.characters import JSONError
 from impl.common.fastjson.deserializers import from_json, strings_from_json
-from impl.common.fastjson.lexer import JSONError
 from impl.common.fastjson.serializer import to_json
 from impl.decisions.java_errors import IllegalArgumentError, JavaError, not_null
 from impl.decisions.java_text import parse_integer, split, utf8_bytes, utf8_text

@@ -30,7 +30,7 @@ from impl.decisions.log_append import is_os_page_cache_busy
 from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_available
 from impl.decisions.running_flags import is_writeable
 from impl.decisions.store_recovery import recovery_timestamp
-from impl.ports.connection import Connect
+from impl.ports.byte_stream import Connect
 from impl.ports.disk import Disk, File
 from impl.store.clean_services import CleanCommitLogService, CleanConsumeQueueService
 from impl.store.commit_log_recovery import Logics, recover_abnormally, recover_normally
@@ -55,7 +55,7 @@ def _at_once(job: Callable[[], None]) -> None:
 
 
 def nowhere(address: str) -> None:
-    """Reach no master; see Connect in `impl.ports.connection`."""
+    """Reach no master; see Connect in `impl.ports.byte_stream`."""
     del address
 
 

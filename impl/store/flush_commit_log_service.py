@@ -16,7 +16,6 @@ from impl.store.put_message_status import PutMessageStatus
 from impl.store.store_checkpoint import StoreCheckpoint
 
 RETRY_TIMES_OVER = 10  # FlushCommitLogService
-GROUP_COMMIT_INTERVAL_MS = 10  # GroupCommitService#run
 _FLUSHES_OF_A_REQUEST = 2  # the record may be in the next file
 
 Checkpoint = Callable[[], StoreCheckpoint]
@@ -96,7 +95,7 @@ class GroupCommitService:
 class FlushRealTimeService:
     """`CommitLog.FlushRealTimeService` (ASYNC_FLUSH): step `least_pages`, a sleep of 500 ms, step `flush`.
 
-    As flushCommitLogTimed is true, no put wakes the sleeper. With it false a host wakes it.
+    flushCommitLogTimed is true: no put wakes the sleeper.
     """
 
     def __init__(

@@ -134,11 +134,6 @@ class MessageReads(StoreTables):
         """DefaultMessageStore#getOffsetInQueueByTime; timestamp -- in ms."""
         return self.find_consume_queue(topic, queue_id).get_offset_in_queue_by_time(timestamp)
 
-    def get_commit_log_offset_in_queue(self, topic: str, queue_id: int, consume_queue_offset: int) -> int:
-        """DefaultMessageStore#getCommitLogOffsetInQueue; 0 if there is no such unit."""
-        unit = self.find_consume_queue(topic, queue_id).unit(consume_queue_offset)
-        return 0 if unit is None else unit.offset
-
     def get_message_store_timestamp(self, topic: str, queue_id: int, consume_queue_offset: int) -> int:
         """DefaultMessageStore#getMessageStoreTimeStamp, in ms; -1 if it cannot be read."""
         return self._store_time(self.find_consume_queue(topic, queue_id), consume_queue_offset)

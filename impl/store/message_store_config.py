@@ -44,7 +44,6 @@ class MessageStoreConfig:
     flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH
     broker_role: BrokerRole = BrokerRole.ASYNC_MASTER
     flush_interval_commit_log_ms: int = 500
-    flush_commit_log_timed: bool = True
     flush_commit_log_least_pages: int = 4
     flush_commit_log_thorough_interval_ms: int = 10_000
     commit_interval_commit_log_ms: int = 200

@@ -99,7 +99,6 @@ NO_REPAIR: dict[str, str] = {
     "S-1": "what broker id a group has is configured by hand",
     "T2": "what a listener answers is its user's",
     "T3": "as U1: a producer that is away is told from a slow one by waiting",
-    "T4": "no world has a half message that makes the check throw",
     "X6": "as X1: what is not committed is delivered again",
     "X14": "no world's channel throws while it writes",
     "X13": "a chain of pulls that has ended is told from one that is held up by waiting",

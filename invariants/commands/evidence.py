@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,6 +53,7 @@ def replay_one(desk: Desk, file: Path) -> bool:
     from invariants import evidence
     from invariants.front_desk.replay import stored_outcome
     from invariants.report.terminal import conclusion, evidence_view
+    from stateful_tests.played.players import on_the_implementation
     from stateful_tests.worlds.evidence import drawn
 
     document = evidence.read(file)
@@ -62,24 +63,11 @@ def replay_one(desk: Desk, file: Path) -> bool:
         raise BadInputError(f"{file}: not evidence that can be replayed ({type(error).__name__}: {error}); "
                             "give a file that a verdict names") from error
     desk.print(evidence_view(drawn(document)))
-    for line in on_the_store(document):
+    for line in on_the_implementation(document):
         desk.print(line)
     desk.take(found)
     desk.closing.append(str(conclusion(stored, found)))
     return found.outcome is stored
-
-
-def on_the_store(document: dict[str, Any]) -> Iterator[str]:
-    """What `impl/store` makes of a trace of the model of the commit log, line by line; nothing for other evidence."""
-    from stateful_tests.crash.played import Played, UnplayedError
-
-    details = document["subject"].get("details", {})
-    if document["kind"] != "trace" or details.get("concept") != "Store" or "mutation" in details:
-        return
-    try:
-        yield from Played(document).told()
-    except UnplayedError as error:
-        yield f"on impl/store: not done, {error}"
 
 
 def replayed(document: dict[str, Any]) -> Verdict:

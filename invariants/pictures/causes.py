@@ -15,10 +15,10 @@ from impl import events as e
 class Reads(NamedTuple):
     """The last of these events before, about the same things.
 
-    kinds -- their classes. same -- names of things in which they agree, as far as both have them. each -- the last one
-    for each value of this thing ("": one alone). elsewhere -- at the machine of the connection, not at the same.
-    anywhere -- at each machine. against -- at each machine, if they strike this one. having -- only events of which
-    this is true.
+    kinds -- their classes. same -- names of things in which they agree, as far as both have them. which -- a thing that
+    both have, and nothing else counts ("": none). each -- the last one for each value of this thing ("": one alone).
+    elsewhere -- at the machine of the connection, not at the same. anywhere -- at each machine. against -- at each
+    machine, if they strike this one. having -- only events of which this is true.
     """
 
     kinds: tuple[type, ...]
@@ -28,6 +28,7 @@ class Reads(NamedTuple):
     anywhere: bool = False
     against: bool = False
     having: Callable[[Any], bool] = lambda _: True
+    which: str = ""
 
 
 _GROUP = ("group",)
@@ -88,7 +89,8 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ListenerStarted: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
     e.ListenerEnded: (Reads((e.ListenerStarted,), _HOLDING),),
     e.MessagesExpired: (Reads((e.MessagesFound,), _HOLDING),),
-    e.MessagesGiven: (Reads((e.MessagesFound, e.MessagesAnswered), _HOLDING),),
+    e.MessagesGiven: (Reads((e.MessagesFound, e.MessagesAnswered), _HOLDING),
+                      Reads((e.SendAttempted,), each="queue", which="key")),
     e.MessagesAnswered: (Reads((e.MessagesGiven,), _HOLDING),),
     e.MessagesFound: (Reads((e.PullSuspended, e.QueueTaken), _HOLDING),),
     e.MessagesSettled: (Reads((e.MessagesFound, e.ListenerEnded), _HOLDING),),
@@ -147,13 +149,15 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                                  elsewhere=True),),
     e.SendAnswered: (),
     **dict.fromkeys((e.ProducerShutDown, e.ProducerStarted, e.PublishInfoUpdated), ()),
-    e.SendAttempted: (Reads((e.PublishInfoUpdated,), ("client", "topic")), Reads((e.ProducerStarted,), ("client",)),
-                      Reads(_ENDED, ("peer",), anywhere=True)),
+    e.SendAttempted: (Reads((e.PublishInfoUpdated,), ("client", "group", "topic")),
+                      Reads((e.ProducerStarted,), ("client",)), Reads(_ENDED, ("peer",), anywhere=True)),
     e.SendFailed: (Reads((e.SendAttempted,), ("key",), each="queue"), Reads(_ENDED, (), anywhere=True),
                    Reads((e.MessageAppended,), ("key",), anywhere=True)),
     e.HalfMessageEnded: (Reads((e.MessageAppended,), ("key",), anywhere=True),),
     e.MessageAppended: (Reads((e.MessageAppended,), ("queue",)), Reads((e.StoreLoaded,), ()),
-                        Reads((e.HalfMessageEnded,), ("key",), anywhere=True)),
+                        Reads((e.HalfMessageEnded,), ("key",), anywhere=True),
+                        Reads((e.MessagesGiven,), anywhere=True, which="key"),
+                        Reads((e.MessagesAnswered,), anywhere=True, which="key")),
     e.MessageDispatched: (Reads((e.MessageAppended,), ("queue",)),),
     e.StoreLoaded: (Reads((e.ProcessStarted,), ()), Reads((e.ForceFailed,), ()), Reads((e.MessageAppended,), ()),
                     Reads((e.StoreLoaded,), ())),
@@ -205,9 +209,9 @@ ACTORS = {"client", "connection", "peer"}
 
 HEARS: tuple[type, ...] = (
     e.ConsumerIdsFetched, e.RouteUpdated, e.MasterLearned, e.LocksHeard, e.LockBelieved, e.RenewalRefused,
-    e.OffsetCorrected, e.RegistrationFailed, e.ClusterInfoFetched,
+    e.OffsetCorrected, e.RegistrationFailed, e.ClusterInfoFetched, e.PublishInfoUpdated,
 )
-"""Events that say what a client or a broker makes of an answer: they have its arrow."""
+"""Events that say what a client or a broker makes of an answer: they have its arrow; one answer may have several."""
 
 STEPS: tuple[type, ...] = (
     e.TopicConfigUpdated, e.RegistrationEncoded, e.RetryTopicAnnounced, e.GroupEntered, e.HeartbeatHandled,

@@ -18,7 +18,7 @@ Things = Mapping[str, frozenset[Any]]
 """What an event is about: groups, topics, queues, clients, connections, peers, brokers and their names."""
 _SAME = {"client_ids": "client", "members": "client", "client_id": "client", "holder": "client",
          "connection": "connection", "broker_name": "name", "broker_names": "name", "group": "group", "topic": "topic",
-         "topics": "topic", "key": "key", "server": "peer", "other": "peer", "target": "peer"}
+         "topics": "topic", "key": "key", "keys": "key", "server": "peer", "other": "peer", "target": "peer"}
 _MEMBERS = {"member", "client"}  # as models call them
 _ADDRESSES = {"broker_addr", "master_addr", "addrs", "addr", "address"}
 

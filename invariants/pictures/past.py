@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from impl import events
-from invariants.pictures.causes import BEGINS, CARRIERS, DEEDS, FAMILIES, PASSING, READS, STEPS, Reads
+from invariants.pictures.causes import BEGINS, CARRIERS, DEEDS, FAMILIES, HEARS, PASSING, READS, STEPS, Reads
 from invariants.pictures.log import Log, Things, agree, machine, of_retries
 
 FARTHEST = 6
@@ -70,7 +70,11 @@ class Past:
         return next(iter(self.messages(place)), None)
 
     def messages(self, place: int) -> Sequence[Any]:
-        """The same, with the answers that it had waited for before, the last one first; found once for each record."""
+        """The same, with the answers that it had waited for before, the last one first; found once for each record.
+
+        What says what is made of an answer shares it with those that say so, too; all others follow from a record that
+        is nearer.
+        """
         if place not in self._messages:
             self._messages[place] = self._messages_of(place)
         return self._messages[place]
@@ -80,9 +84,11 @@ class Past:
         request = self.log.trail.request_of(thread)
         if request is not None:
             return (request,)
+        heard = [flow for flow in self.log.received.get(thread, ()) if flow.received_at <= place]
+        until = heard[-1].received_at if heard and self.kind(place) in HEARS else place
         own = self.log.of_thread.get(thread, ())
-        before = max((one for one in own if one < place and self.kind(one) not in PASSING), default=-1)
-        return [flow for flow in reversed(self.log.received.get(thread, ())) if before < flow.received_at <= place]
+        before = max((one for one in own if one < until and self.kind(one) not in PASSING), default=-1)
+        return [flow for flow in reversed(heard) if before < flow.received_at]
 
     def handles(self, place: int) -> Any:
         """The request whose handling made the record, or None."""
@@ -126,7 +132,7 @@ class Past:
 
     def _last_of(self, reads: Reads, before: int, where: str, things: Things, at: str) -> Iterator[int]:
         """The last record that was read; with `each` the last one for each value, as long as there are new ones."""
-        same = self._agreeing(things, reads.same)
+        same = self._agreeing(things, reads.same) if not reads.which else self._sharing(things, reads.which)
 
         def agrees(place: int) -> bool:
             struck = not reads.against or at in self.log.things(place).get("peer", ())
@@ -147,6 +153,10 @@ class Past:
         if not names:
             return lambda _: True
         return lambda place: agree(things, self.log.things(place), names)
+
+    def _sharing(self, things: Things, which: str) -> Callable[[int], bool]:
+        mine = things.get(which, frozenset())
+        return lambda place: bool(mine & self.log.things(place).get(which, frozenset()))
 
     def _lost_since(self, place: int, since: int) -> Iterator[int]:
         """The end of the process since what is read was written, or the last one if nothing is: tables were lost."""
@@ -170,6 +180,7 @@ class Focus:
         said = {name for place in nearest for name in log.things(place)}
         self._things = {name: frozenset[Any]().union(*(log.things(place).get(name, ()) for place in begin))
                         for name in _MEANT if name in said}
+        self._keys = frozenset[Any]().union(*(log.things(place).get("key", ()) for place in begin))
         self._retries = of_retries(self._things.get("topic", ()))
         if self._routes_differ():
             self._families.add("routes")
@@ -181,8 +192,13 @@ class Focus:
         return len(routes) > 1
 
     def leaves(self, place: int) -> bool:
-        """Whether a record leads away: to other queues, topics or groups, retries, what most events rest on."""
+        """Whether a record leads away: to other queues, topics or groups, retries, what most events rest on.
+
+        What is about the same message does not: copies of it are in several queues.
+        """
         things, family = self.log.things(place), FAMILIES[self._kind(place).__module__]
+        if self._keys & things.get("key", frozenset()):
+            return False
         others = any(mine and name in things and not mine & things[name] for name, mine in self._things.items())
         retries = not self._retries and of_retries(things.get("topic", ()))
         carries = family in CARRIERS and family not in self._families and self._kind(place) not in DEEDS

@@ -11,6 +11,7 @@ from impl.decisions.start_offset import NO_OFFSET, ConsumeFromWhere
 from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
+    GroupOffsetsRemoved,
     OffsetAnswered,
     OffsetCorrected,
     OffsetReset,
@@ -75,29 +76,41 @@ class new_group_begins_where_it_is_to(Rule):
     """A group without an offset begins a queue as configured, at its end, its begin or a time; a retry topic at 0.
 
     The end is what the queue had when its broker said that there is no offset, or what it has now. It is computed from
-    what is stored.
+    what is stored. A broker that says 0 where nothing is committed says that there is no offset, too, if the queue had
+    messages already when it was asked for the first time by a group of which it has no offset of the topic.
     """
 
-    shipped = "violated: L11 a retry topic at its end, V28 the time that is nearest"
+    shipped = "violated: X24 a young queue at 0, L11 a retry topic at its end, V28 the time that is nearest"
     cite = "RebalancePushImpl#computePullFromWhereWithException, ConsumeFromWhere"
     about = "at group mq"
     excuses = (BROADCASTS,)
 
     begins = Kept("at group mq")
+    older = Kept("at group topic", ends=(GroupOffsetsRemoved,))
 
     @on(OffsetAnswered)
     def is_told(self, ms: int, at: str, event: OffsetAnswered) -> None:
-        for place in self.facts.places(at, event) if event.offset == NO_OFFSET else ():
+        group = at, event.group, event.topic
+        committed = {queue_id for topic, queue_id in self.views.committed(at, event.group) if topic == event.topic}
+        if group not in self.older:
+            self.older[group] = [] if committed else self._filled(at, event)
+        is_none = event.offset == NO_OFFSET or event.queue_id in {*self.older[group]} - committed
+        for place in self.facts.places(at, event) if is_none else ():
             key = machine_of(event.connection), *place
-            self.begins.setdefault(key, []).append((ms, self._begin(at, *key)))
+            self.begins.setdefault(key, []).append((ms, at, self._begin(at, *key)))
+
+    def _filled(self, broker: str, event: OffsetAnswered) -> list[int]:
+        """The queues of the topic that have messages."""
+        ends = self.views.queue_units(broker)
+        return [queue_id for topic, queue_id in ends if topic == event.topic and ends[topic, queue_id][1] > 0]
 
     @on(QueueTaken)
     def takes(self, ms: int, at: str, event: QueueTaken) -> Iterator[Told]:
         key = at, event.group, event.mq
-        answers = _recent(self, at, event, ms)
-        if not answers or any(one.offset != NO_OFFSET for one in answers):
+        answers, none = _recent(self, at, event, ms), self.begins.get(key, ())
+        if not answers or not {(one.ms, one.at) for one in answers} <= {one[:2] for one in none}:
             return
-        then = [begin for told_ms, begin in self.begins[key] if told_ms >= answers[0].ms]
+        then = [begin for told_ms, _, begin in none if told_ms >= answers[0].ms]
         begins = [*then, *(self._begin(one.at, *key) for one in answers)]
         known = sorted(begin for begin in begins if begin is not None)
         if None not in then and not known[0] <= event.offset <= known[-1]:

@@ -150,15 +150,25 @@ def _begins_at_a_time(rule: Any, found: Finding) -> bool:
     return where is not None and where[0] == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
 
 
-class beginning_at_a_time_is_elsewhere(Ascription):
-    """A broker looks for the message whose time is nearest; of retry topics a client asks for the end."""
+def _was_told_zero(rule: Any, found: Finding) -> bool:
+    """Whether the last answer that the client had of the queue was 0."""
+    at, mq = said(found, "at"), said(found, "mq")
+    answers = [one.event.offset for one in rule.past.of(
+        events.OffsetAnswered, group=said(found, "group"), topic=mq.topic, queue_id=mq.queue_id)
+        if machine_of(one.event.connection) == at]
+    return answers[-1:] == [0]
+
+
+class beginning_is_elsewhere(Ascription):
+    """A broker makes up 0, or looks for the time that is nearest; of retry topics a client asks for the end."""
 
     judges = "new_group_begins_where_it_is_to"
     excuses = (
+        cause("X24", "the broker answered 0, where nothing was committed", when=_was_told_zero),
         cause("L11", "the group is to begin at a time, and it is a retry topic", when=lambda rule, found: (
-            _begins_at_a_time(rule, found) and _is_retry(found))),
+            not _was_told_zero(rule, found) and _begins_at_a_time(rule, found) and _is_retry(found))),
         cause("V28", "the group is to begin at a time, and it is no retry topic", when=lambda rule, found: (
-            _begins_at_a_time(rule, found) and not _is_retry(found))),
+            not _was_told_zero(rule, found) and _begins_at_a_time(rule, found) and not _is_retry(found))),
     )
 
 

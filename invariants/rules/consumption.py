@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
     ConsumerShutDown,
@@ -39,6 +40,8 @@ class pulls_follow_one_another(Rule):
                        value=lambda _, event: event.offset)
     # How far the broker has looked that has answered the last pull.
     looked_to = Kept("at client_id group mq", ends=(QueueDropped, ConsumerShutDown))
+    # Where pulls have begun, those of former holdings too: a broker answers them late.
+    begun = Kept("at client_id group mq", ends=(ConsumerShutDown,))
 
     @on(MessagesFound)
     def finds(self, _: int, at: str, event: MessagesFound) -> None:
@@ -48,13 +51,19 @@ class pulls_follow_one_another(Rule):
 
     @on(PullAnswered)
     def is_answered(self, _: int, at: str, event: PullAnswered) -> None:
-        """The broker has looked further than to the last message, where the consumer has not subscribed the rest."""
-        if event.next_begin_offset > self.next_offset.get((at, *event[:3]), event.next_begin_offset):
-            self.looked_to[at, *event[:3]] = event.next_begin_offset
+        """The broker has looked further than to the last message, where the consumer has not subscribed the rest.
+
+        A pull that finds nothing where it began has not led further.
+        """
+        key, there = (at, *event[:3]), event.next_begin_offset
+        in_vain = event.code == PullCode.PULL_NOT_FOUND and there in self.begun.get(key, ())
+        if there > self.next_offset.get(key, there) and not in_vain:
+            self.looked_to[key] = there
 
     @on(PullSuspended)
     def pulls(self, ms: int, at: str, event: PullSuspended) -> Iterator[Told]:
         key = at, *event[:3]
+        self.begun.setdefault(key, set()).add(event.offset)
         offset = self.next_offset.get(key, event.offset)
         looked_to = self.looked_to.pop(key, offset)
         if event.offset == offset:

@@ -198,6 +198,12 @@ def all_settled(bounds: Bounds) -> int:
     return all_locked(bounds) + tries + ILLEGAL_MS + 2 * REBALANCE_MS
 
 
+HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
+CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
+CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT
+all_checked = after_healing(HALF_MESSAGE_MS + CHECK_ROUND_MS + 2 * CHECK_MS)
+"""Half messages are old enough, a round that is under way has ended, and the next one comes past them."""
+
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
 copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)

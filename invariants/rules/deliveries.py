@@ -57,36 +57,65 @@ class attempts_are_counted(Rule):
 
 
 class failure_is_retried_once(Rule):
-    """A message that a listener was given is put off no more often than listeners have failed with it."""
+    """A message that a listener was given is put off no more often than listeners have failed with it.
+
+    Who works on it for a minute may have failed: it expires then, after the least consumeTimeout that there is, and
+    what is answered later belongs to the same attempt.
+    """
 
     shipped = "violated: X5 a send-back is repeated that was stored, X7 an expired message fails as well"
     cite = "DefaultMQPushConsumerImpl#sendMessageBack, ProcessQueue#cleanExpiredMsg"
     about = "key"
+    excuses = (cause("X5", "a client sends it itself", when=lambda rule, told: told.about in rule.anew),
+               cause("X7", "it has expired", when=lambda rule, told: told.about in rule.expired))
 
     # How often listeners have failed with a message that was given to one; how often it was put off since.
     failures = Kept("key", survives="all")
     put_off = Kept("key", survives="all")
+    # Since when listeners work on what they were given; what they have had for too long. The keys of that, and of what
+    # clients have sent since.
+    working = Kept("at mq offset key")
+    late = Kept("at mq offset key")
+    expired = Kept("key", survives="all")
+    anew = Kept("key", survives="all")
 
     @on(MessagesGiven)
-    def gives(self, _: int, at: str, event: MessagesGiven) -> None:
-        del at
-        for key in event.keys:
+    def gives(self, ms: int, at: str, event: MessagesGiven) -> None:
+        for key, offset in zip(event.keys, event.offsets, strict=True):
             self.failures.setdefault((key,), 0)
+            self.working[at, event.mq, offset, key] = ms
 
     @on(MessagesAnswered)
     def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
-        del at
-        for key, answer in zip(event.keys, event.answers, strict=True):
-            if answer != SUCCESS:
+        for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
+            place = at, event.mq, offset, key
+            self.working.pop(place, None)
+            if self.late.pop(place, None) is None and answer != SUCCESS:
                 self.failures[key,] = self.failures.get((key,), 0) + 1
 
+    @on(events.SendAttempted)
+    def sends(self, ms: int, at: str, event: events.SendAttempted) -> None:
+        del at
+        if (event.key,) in self.failures:
+            self.anew[event.key,] = ms
+
     @on(MessageAppended)
-    def is_put_off(self, _: int, at: str, event: MessageAppended) -> Iterator[Told]:
+    def is_put_off(self, ms: int, at: str, event: MessageAppended) -> Iterator[Told]:
         if event.topic == RMQ_SYS_SCHEDULE_TOPIC and event.key is not None and (event.key,) in self.failures:
             times = self.put_off[event.key,] = self.put_off.get((event.key,), 0) + 1
             if times > self.failures[event.key,]:
+                self._expire(event.key, ms)
+            if times > self.failures[event.key,]:
                 yield self.told(f"{at} has put {event.key} off {times} times, and listeners have failed with it "
                                 f"{self.failures[event.key,]} times", event.key)
+
+    def _expire(self, key: str, ms: int) -> None:
+        """Whoever has worked on it for a minute has failed with it, too."""
+        for place in [place for place, since_ms in self.working.items()
+                      if place[3] == key and ms - since_ms >= deadlines.LISTENER_EXPIRY_MS]:
+            self.late[place] = self.working.pop(place)
+            self.expired[key,] = ms
+            self.failures[key,] += 1
 
 
 class ordered_messages_stay_in_order(Rule):

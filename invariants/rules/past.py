@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from typing import Any, NamedTuple
 
@@ -18,13 +19,18 @@ class Reported(NamedTuple):
 
 
 class Past:
-    """All records in their order. They are sorted by class when somebody looks back, for most runs find little."""
+    """All records in their order.
+
+    They are sorted when somebody looks back, for most runs find little; each question about a class and the same fields
+    goes on where the last one has ended, so that many findings cost no more than one.
+    """
 
     def __init__(self) -> None:
         """Nothing has happened."""
         self.records: list[tuple[int, str, Any]] = []
         self._sorted = 0
         self._of: defaultdict[type, list[Reported]] = defaultdict(list)
+        self._by: dict[tuple[type, tuple[str, ...]], _Index] = {}
 
     def of(self, *kinds: type, since: int = -1, **fields: Any) -> list[Reported]:
         """The records of some classes, class by class in their order, whose fields have these values.
@@ -32,20 +38,44 @@ class Past:
         since -- a place: only later ones. fields -- of the events; "at" is the machine of the record. A value None
         fits everything.
         """
-        self._sort()
-        wanted = [(name, value) for name, value in fields.items() if value is not None]
-        return [one for kind in kinds for one in self._of[kind]
-                if one.place > since and all(_value(one, name) == value for name, value in wanted)]
+        found = [self._with(kind, fields) for kind in kinds]
+        return [one for these in found for one in these[bisect_right(these, since, key=place_of):]]
 
     def last(self, *kinds: type, since: int = -1, **fields: Any) -> Reported | None:
         """The last of these; see `of`."""
-        return max(self.of(*kinds, since=since, **fields), default=None)
+        last = max((these[-1] for kind in kinds if (these := self._with(kind, fields))), default=None)
+        return None if place_of(last) <= since else last
+
+    def _with(self, kind: type, fields: dict[str, Any]) -> list[Reported]:
+        """The records of a class whose fields have these values, in their order."""
+        self._sort()
+        names = tuple(name for name, value in fields.items() if value is not None)
+        if not names:
+            return self._of[kind]
+        index = self._by.setdefault((kind, names), _Index(names))
+        return index.of(self._of[kind], tuple(fields[name] for name in names))
 
     def _sort(self) -> None:
         for place in range(self._sorted, len(self.records)):
             ms, at, event = self.records[place]
             self._of[event.__class__].append(Reported(place, ms, at, event))
         self._sorted = len(self.records)
+
+
+class _Index:
+    """The records of a class by the values of some of their fields."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """Nothing has happened; names -- of these fields."""
+        self._names, self._read = names, 0
+        self._of: defaultdict[tuple[Any, ...], list[Reported]] = defaultdict(list)
+
+    def of(self, records: list[Reported], values: tuple[Any, ...]) -> list[Reported]:
+        """Those that have these values; records -- all of the class, of which it may have read the first ones."""
+        for one in records[self._read:]:
+            self._of[tuple(_value(one, name) for name in self._names)].append(one)
+        self._read = len(records)
+        return self._of.get(values, [])
 
 
 def _value(one: Reported, name: str) -> Any:

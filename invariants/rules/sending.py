@@ -22,8 +22,6 @@ _FIRST, _LATER = "first attempt", "later attempt"
 _OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
 _COMMITS = "COMMIT_MESSAGE"
-_INNER = "CLIENT_INNER_PRODUCER"
-"""MixAll.CLIENT_INNER_PRODUCER_GROUP: the producer that each client has for itself."""
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
 _LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
@@ -168,10 +166,7 @@ class queue_is_one_of_the_list(Rule):
 
 
 class list_is_that_of_its_route(Rule):
-    """The list from which a producer chooses is what its route has made, for as long as it has that route.
-
-    The producer that each client has for itself reports no lists, and is not judged.
-    """
+    """The list from which a producer chooses is what its route has made, for as long as it has that route."""
 
     shipped = "violated: P3 latency fault tolerance writes into the shared list"
     cite = "MQFaultStrategy#selectOneMessageQueue, TopicPublishInfo.messageQueueList"
@@ -191,8 +186,6 @@ class list_is_that_of_its_route(Rule):
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
         key = event.client_id, event.group
-        if event.group == _INNER:
-            return
         if event.listed and event.listed not in self.given.get(key, ()):
             yield self.told(f"{at} chooses from {len(event.listed)} queues, and no route has given it these", *key)
 

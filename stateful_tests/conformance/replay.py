@@ -79,6 +79,30 @@ class FileResult:
         """The folder of recordings: that of the file, or that in which the case of an image is."""
         return self.path.parents[1] if self.label else self.path.parent
 
+    def count(self, line: int, row: Row, sentence: str | None, excuse: str | None = None) -> None:
+        """A row that was compared. sentence -- what differs; excuse -- the listed reason for it."""
+        self.rows += 1
+        if sentence is None:
+            return
+        if excuse is not None:
+            self.deviating[excuse] = self.deviating.get(excuse, 0) + 1
+            return
+        self.different += 1
+        self._show(line, row, sentence)
+
+    def not_compared(self, line: int, row: Row, sentence: str) -> None:
+        """What could not be compared, and why."""
+        self.not_understood += 1
+        self._show(line, row, sentence)
+
+    def set_aside(self, reason: str) -> None:
+        """One more thing that is not compared on purpose."""
+        self.aside[reason] = self.aside.get(reason, 0) + 1
+
+    def _show(self, line: int, row: Row, sentence: str) -> None:
+        if len(self.first) < SHOWN:
+            self.first.append(Difference(line, row, sentence))
+
 
 def stem(name: str) -> str:
     """A file's name without `.jsonl` or `.jsonl.gz`."""
@@ -166,22 +190,14 @@ def replay_file(
 
 
 def _compare(result: FileResult, line: int, row: Row, adapter: Adapter, listed: Sequence[Deviation]) -> None:
-    result.rows += 1
     try:
         sentence = adapter(row)
     except Exception as error:  # noqa: BLE001  whatever an adapter trips over, the row was not understood
-        result.not_understood += 1
-        sentence = f"not understood ({type(error).__name__}: {error})"
-    else:
-        if sentence is None:
-            return
-        reason = next((one.reason for one in listed if one.explains(sentence)), None)
-        if reason is not None:
-            result.deviating[reason] = result.deviating.get(reason, 0) + 1
-            return
-        result.different += 1
-    if len(result.first) < SHOWN:
-        result.first.append(Difference(line, row, sentence))
+        result.rows += 1
+        result.not_compared(line, row, f"not understood ({type(error).__name__}: {error})")
+        return
+    result.count(line, row, sentence, None if sentence is None else next(
+        (one.reason for one in listed if one.explains(sentence)), None))
 
 
 def replay(

@@ -25,7 +25,7 @@ from impl.ports.disk import Disk
 from impl.store.consume_queue import units_of
 from impl.store.default_message_store import DefaultMessageStore
 from stateful_tests.conformance.adapters.comparison import difference
-from stateful_tests.conformance.replay import SHOWN, Difference, FileResult, Row
+from stateful_tests.conformance.replay import FileResult
 from stateful_tests.conformance.store_deeds import Deeds, Deliveries, checked, is_made_by_broker
 from stateful_tests.conformance.store_images import DELAY_OFFSETS, ROOT, Host, Image, simulated
 
@@ -77,28 +77,18 @@ def compare_image(image: Image, host: Host = simulated) -> FileResult:
         for one in _all_compared(image, host):
             _count(result, one)
     except JavaError as error:
-        _different(result, {"a": "", "r": None}, f"expected an answer, got {error.java_class}: {error.message}")
+        sentence = f"expected an answer, got {error.java_class}: {error.message}"
+        result.count(result.rows + 1, {"a": "", "r": None}, sentence)
     except (LookupError, TypeError, ValueError) as error:
-        result.not_understood += 1
         sentence = f"not understood ({type(error).__name__}: {error})"
-        result.first.append(Difference(result.rows + 1, {"a": "", "r": None}, sentence))
+        result.not_compared(result.rows + 1, {"a": "", "r": None}, sentence)
     result.seconds = time.perf_counter() - begin
     return result
 
 
 def _count(result: FileResult, one: Compared) -> None:
-    result.rows += 1
     sentence = difference(one.recorded, one.got, one.what)
-    if sentence is not None and one.excuse:
-        result.deviating[one.excuse] = result.deviating.get(one.excuse, 0) + 1
-    elif sentence is not None:
-        _different(result, {"a": one.what, "r": one.recorded}, sentence)
-
-
-def _different(result: FileResult, row: Row, sentence: str) -> None:
-    result.different += 1
-    if len(result.first) < SHOWN:
-        result.first.append(Difference(result.rows, row, sentence))
+    result.count(result.rows + 1, {"a": one.what, "r": one.recorded}, sentence, one.excuse or None)
 
 
 def _all_compared(image: Image, host: Host) -> Iterator[Compared]:

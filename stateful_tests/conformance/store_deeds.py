@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from impl.broker.broker_config import BrokerConfig
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor
 from impl.broker.transaction.transactional_message_bridge import CID_SYS_RMQ_TRANS, Tables, TransactionalMessageBridge
@@ -88,7 +89,7 @@ class Deeds:
             raise ValueError("an empty store does not start")
         self._log_end = self.store.get_max_phy_offset
         self.offsets = ConsumerOffsetManager(self.store.get_min_offset_in_queue)
-        topics = TopicConfigManager(TopicSettings(""), lambda: 0, lambda: None)
+        topics = TopicConfigManager(BrokerConfig("", ()), lambda: 0, lambda: None)
         self._bridge = TransactionalMessageBridge(
             Tables("", self.offsets, topics, _nothing), self.store, self._last.store_host,
             lambda: self._at_the_end().born_timestamp)

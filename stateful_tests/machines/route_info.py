@@ -8,6 +8,7 @@ from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import CreateTopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.hosts.simulation.node import Node
 from impl.ports.remoting import Command
 from stateful_tests.machines.deeds import DOWN, JUMPS, LATE, PAUSES, SHORT, Time
 from stateful_tests.machines.faults import Faulty
@@ -60,18 +61,13 @@ class RouteInfoMachine(Time):
         if not self.world.alive(who):
             return False
         controller, simulation = self.world.brokers[who], self.world.simulation
-        node = simulation.nodes[who]
 
-        async def stop() -> None:
-            await controller.shutdown()
-            simulation.kernel.at(self.world.now_ms, end, None)
-
-        def end(_: object) -> None:
+        def end(node: Node) -> None:
             if node.alive:
                 simulation.kill(who)
                 simulation.restart_after(who, 0 if self.world.healed else s * 1_000)
 
-        node.spawn("shutdown hook", stop())
+        self.world.shut_down(who, controller.shutdown, end)
         return True
 
     @deed("is killed, and started again after {s} s", who=(*BROKERS, *SLAVES, *NAME_SERVERS), s=DOWN)

@@ -25,6 +25,7 @@ from impl.events import (
     ConsumerStarted,
     ListenerEnded,
     ListenerStarted,
+    OffsetAnswered,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
@@ -159,18 +160,24 @@ def test_a_client_counts_as_listed_twice_until_one_of_its_connections_has_expire
     assert set(watch.ascribed(found, now_ms).causes) == hazards
 
 
-@pytest.mark.parametrize(("topic", "where", "hazards"), [
-    ("orders", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), {"V28"}),
-    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), {"L11"}),
-    ("orders", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), set()),
-    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), set()),
-    ("orders", None, set()),
+@pytest.mark.parametrize(("topic", "where", "answers", "hazards"), [
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), (), {"V28"}),
+    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), (), {"L11"}),
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), (), set()),
+    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), (), set()),
+    ("orders", None, (), set()),
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), (("c1", -1), ("c1", 0), ("c2", -1)), {"X24"}),
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), (("c1", 0),), {"X24"}),
+    ("%RETRY%G", (ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80), (("c1", 0),), {"X24"}),
+    ("orders", (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 80), (("c1", 0), ("c1", -1), ("c2", 0)), set()),
 ])
-def test_a_beginning_elsewhere_is_put_down_to_a_search_by_time(
-    topic: str, where: tuple[ConsumeFromWhere, int] | None, hazards: set[str],
+def test_a_beginning_elsewhere_is_put_down_to_an_answer_of_0_or_to_a_search_by_time(
+    topic: str, where: tuple[ConsumeFromWhere, int] | None, answers: tuple[tuple[str, int], ...], hazards: set[str],
 ) -> None:
     views: Any = Tables(consume_from=where)
     watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    for machine, offset in answers:
+        watch.segment("b1", [(0, "b1", OffsetAnswered("b1", "G", topic, 0, f"{machine}:1", offset))])
     about = (("at", "c1"), ("group", "G"), ("mq", MessageQueue(topic, "broker-a", 0)))
     found = Finding("new_group_begins_where_it_is_to", None, "it is so", ("differs",), about=about)
     assert set(watch.ascribed(found, 1).causes) == hazards

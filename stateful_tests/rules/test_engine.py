@@ -12,6 +12,7 @@ from invariants.finding import Finding
 from invariants.rules.bounds import Bounds, Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of, matching
+from invariants.rules.past import Past, Reported
 from invariants.rules.rule import RULES, Ascription, Duty, Kept, Promise, Rule, Told, after, on
 from invariants.rules.watch import Run, Watch
 from stateful_tests.rules.written import Tables
@@ -411,3 +412,29 @@ def test_what_another_judge_finds_is_put_down_to_a_cause() -> None:
     assert watch.ascribed(found, 16).causes == ()
     other = Finding("another", None, "two", ("differs",))
     assert watch.ascribed(other, 15) == Finding("another", None, "two", ("differs",), (), 15)
+
+
+class Looked:
+    """An event that counts how often its field is read."""
+
+    reads = 0
+
+    def __init__(self, offset: int) -> None:
+        self._offset = offset
+
+    @property
+    def offset(self) -> int:
+        type(self).reads += 1
+        return self._offset
+
+
+def test_who_looks_back_finds_what_agrees_behind_a_place_and_reads_each_record_once() -> None:
+    past, records = Past(), 100
+    for place in range(records):
+        past.records.append((place, "cd"[place % 2], Looked(place % 4)))
+        theirs = [one for one in range(1, place + 1) if one % 4 == 1]
+        assert [one.place for one in past.of(Looked, since=0, at="d", offset=1, group=None)] == theirs
+        last = past.last(Looked, Reported, since=50, at="d", offset=1)
+        assert (last and last.place) == max((one for one in theirs if one > 50), default=None)
+    assert past.of(Looked, at="c", offset=1) == past.of(Reported) == []
+    assert len(past.of(Looked)) == Looked.reads == records

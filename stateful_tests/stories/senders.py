@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from impl.client.client_config import ClientConfig
 from impl.client.default_mq_producer import DefaultMQProducer
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.producer_config import ProducerConfig
 from impl.client.send_result import SendResult
 from impl.common.request_code import RequestCode

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from impl.client.client_config import ClientConfig
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
@@ -363,6 +364,14 @@ def test_l1_does_not_happen_in_a_young_queue() -> None:
         world.simulation.kill("c1")
         join(world, "c2")
         assert starts(world) == [0, 0]
+
+
+def test_x24_a_new_group_that_is_told_to_begin_at_the_end_begins_a_young_queue_at_its_first_message() -> None:
+    with World() as world:
+        stage(world)
+        fill(world, LAST, 9)
+        join(world, "c1")
+        assert starts(world) == [0]  # the default is CONSUME_FROM_LAST_OFFSET
 
 
 def test_l2_a_busy_broker_is_taken_for_one_without_the_offset() -> None:

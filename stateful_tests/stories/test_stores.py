@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import MessageAppended, MessagesFound, SendAnswered, StoreRefused
+from impl.events import HalfMessageEnded, MessageAppended, MessagesFound, SendAnswered, StoreRefused
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.worlds.machines import STORE
-from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
+from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -20,14 +21,18 @@ BROKER, PRODUCER = "broker-a", "producer1"
 LOG, QUEUE, ABORT = "store/commitlog/00000000000000000000", "store/consumequeue/orders", "store/abort"
 FIRST_FILE = f"/{0:020}"
 ACCEPTED, REFUSED = 0, 14
+BODY_LENGTH_AT = 84
+"""Where a record says how long its body is."""
+COMMITTED_AND_UNKNOWN = 2
+"""See Transactions: the application does not say that it has committed."""
 MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 
-def begin(world: World, flush: FlushDiskType = FlushDiskType.SYNC_FLUSH) -> None:
-    """A broker that keeps messages."""
+def begin(world: World, flush: FlushDiskType = FlushDiskType.SYNC_FLUSH, **settings: Any) -> None:
+    """A broker that keeps messages; settings -- fields of BrokerConfig."""
     world.store_config = replace(STORE, flush_disk_type=flush)
     world.add_namesrv()
-    world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)])
+    world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)], **settings)
     world.run(2_000)
 
 
@@ -183,3 +188,14 @@ def test_v22_a_file_without_content_keeps_a_broker_from_starting() -> None:
         world.simulation.disks[BROKER].make(f"store/commitlog/{1 << 16:020}")
         restart(world)
         assert world.events(StoreRefused)
+
+
+def test_t4_a_half_message_that_cannot_be_read_keeps_the_check_from_all_behind_it() -> None:
+    with World() as world:
+        begin(world, transaction_check_interval_ms=2_000)
+        world.script.draw("what becomes of a transaction", COMMITTED_AND_UNKNOWN)
+        world.add_producer(PRODUCER, Sending("orders", (IN_TRANSACTION,)))
+        world.run(SEND_EVERY_MS + 100)
+        content(world, LOG).write(sent(world)[0].commit_log_offset + BODY_LENGTH_AT, b"\0\1", world.now_ms)
+        world.run(20_000)
+        assert not any(event.from_check for _, event in world.events(HalfMessageEnded))

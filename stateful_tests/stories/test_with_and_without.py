@@ -41,6 +41,9 @@ from stateful_tests.stories.scenes import (
 )
 from stateful_tests.worlds.world import World
 
+SLOWLY = PushConsumerConfig("G", {"orders": "*"}, pull_interval_ms=100)
+"""A member that has not read all of a queue when another pull of it begins elsewhere."""
+
 
 def with_and_without(*names: str) -> Iterator[tuple[World, bool]]:
     """A world as shipped, and one with these repairs alone; whether it is the latter."""
@@ -212,7 +215,7 @@ def test_b5_the_newest_connection_of_a_member_counts_though_the_clock_of_the_bro
 
 def test_x21_a_queue_that_is_taken_while_a_reset_waits_is_dropped_before_it_leaves() -> None:
     for world, repaired in with_and_without("reset_drops_what_it_removes"):
-        consumer = resets.idle_at_40(world)
+        consumer = resets.idle_at_40(world, SLOWLY)
         world.run(7_000)
         world.ask(ADDR, resets.reset(0))
         world.run(100)

@@ -17,6 +17,7 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.events import ClusterInfoFetched, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
+from impl.hosts.simulation.node import Node
 from impl.ports.remoting import Command
 from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.world import World
@@ -286,22 +287,13 @@ def stop_broker(world: World) -> Done:
     """An operator shuts a broker down in order and starts it again."""
     machine, down_ms = _each_of(world, ("which broker", _living_brokers(world)), ("how long", (100, 5_000, 40_000)))
     controller, simulation = world.brokers[machine], world.simulation
-    node = simulation.nodes[machine]
 
-    async def stop() -> None:
-        try:
-            await controller.shutdown()
-        except JavaError:  # the hook dies, and the JVM halts all the same: ApplicationShutdownHooks#runHooks
-            simulation.kernel.at(world.now_ms, end, None)
-            raise
-        simulation.kernel.at(world.now_ms, end, None)
-
-    def end(_: object) -> None:
+    def end(node: Node) -> None:
         if node.alive:
             simulation.kill(machine)
             simulation.restart_after(machine, down_ms)
 
-    node.spawn("shutdown hook", stop())
+    world.shut_down(machine, controller.shutdown, end)
     return machine, f"shuts down for {down_ms} ms"
 
 

@@ -35,7 +35,6 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "delivered_was_sent": ("stored_sync", "calm", "uniform", 0),
     "settled_is_over": ("stored_sync", "calm", "uniform", 0),
     "committed_offset_never_goes_back": ("stored_sync", "calm", "uniform", 0),
-    "failure_is_retried_once": ("stored_retry", "network", "uniform", 0),
     "listener_begins_under_a_fresh_lock": ("ordered_listeners", "storm", "uniform", 0),
     "listener_keeps_its_lock": ("ordered_listeners", "crashes", "focus", 55),
     "settled_is_committed": ("listeners", "clocks", "focus", 592),

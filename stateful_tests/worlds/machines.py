@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
+from impl.client.client_config import ClientConfig
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState
@@ -227,10 +228,26 @@ class Machines(Course):
         async def leaving() -> None:
             for consumer in consumers:
                 await consumer.shutdown()
-            self.simulation.kernel.at(self.now_ms, self._end, node)
 
         if node.alive:
-            node.spawn("shutdown hook", leaving())
+            self.shut_down(machine, leaving, self._end)
+
+    def shut_down(self, machine: str, hook: Callable[[], Awaitable[None]], end: Callable[[Node], None]) -> None:
+        """Let a process shut down in order: `end` is told of it when the hook has ended.
+
+        A hook that dies of an exception has ended, too: ApplicationShutdownHooks#runHooks, and the JVM halts.
+        """
+        node = self.simulation.nodes[machine]
+
+        async def run_hooks() -> None:
+            try:
+                await hook()
+            except JavaError:
+                self.simulation.kernel.at(self.now_ms, end, node)
+                raise
+            self.simulation.kernel.at(self.now_ms, end, node)
+
+        node.spawn("shutdown hook", run_hooks())
 
     def _end(self, node: Node) -> None:
         """The process has come to its end, and an idle one takes its place."""

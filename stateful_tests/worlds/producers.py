@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import shake_256
 
+from impl.client.client_config import ClientConfig
 from impl.client.client_errors import ClientErrorCode, response_code_of
 from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.client.producer_config import ProducerConfig
 from impl.client.send_result import LocalTransactionState, SendResult, SendStatus
 from impl.client.transaction_mq_producer import TransactionMQProducer

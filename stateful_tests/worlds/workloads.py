@@ -307,7 +307,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
              sending(Sending(TOPIC, (IN_TRANSACTION,)), Sending(TOPIC, (IN_TRANSACTION, SYNC)), transactions=True),
-             (deeds.stop_broker,), _GROUPS, observed=("phantom",)),
+             (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message"), observed=("phantom",)),
     Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
              stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),

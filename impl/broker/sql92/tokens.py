@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from impl.decisions.java_errors import JavaError
-from impl.decisions.java_text import utf16_text, utf16_units
+from impl.decisions.java_text import joined_text, utf16_units
 
 EOF, NOT, AND, OR, BETWEEN, IN, TRUE, FALSE, NULL, IS, DECIMAL, FLOAT, STRING, ID = (
     0, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 21)
@@ -69,7 +69,7 @@ class Tokens:
                 raise TokenError(self._message(self._place))
             start, self._place = self._place, match.end()
             if match.lastgroup != "skipped":
-                return Token(_kind(str(match.lastgroup), match.group()), utf16_text(match.group()), *self._at(start))
+                return Token(_kind(str(match.lastgroup), match.group()), joined_text(match.group()), *self._at(start))
         return Token(EOF, "", *(self._at(len(self._text) - 1) if self._text else (0, 0)))
 
     def _at(self, place: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ A str is a String, a bool a Boolean, a float a Double, a Long a Long, any other 
 from __future__ import annotations
 
 from impl.decisions.java_doubles import compare_doubles, double_text, parse_double
-from impl.decisions.java_errors import JavaError, JavaRuntimeError, NumberFormatError
+from impl.decisions.java_errors import ClassCastError, JavaRuntimeError, NumberFormatError
 from impl.decisions.java_text import compare_text, parse_boolean, parse_integer
 
 Value = str | bool | int | float
@@ -16,12 +16,6 @@ class Long(int):
     """A java.lang.Long, which equals no Integer."""
 
     __slots__ = ()
-
-
-class ClassCastError(JavaError):
-    """A value of another class than the code takes it for."""
-
-    java_class = "java.lang.ClassCastException"
 
 
 def same(left: Value, right: Value) -> bool:

@@ -55,6 +55,11 @@ class Bean:
         """Take values by Java name."""
         self.bean_class, self.values = bean_class, values
 
+    def put(self, field: BeanField, value: Any) -> None:
+        """Set a field; a primitive one takes no null."""
+        if value is not None or field.type.name not in _ZERO:
+            self.values[field.name] = value
+
     def __eq__(self, other: object) -> bool:
         """The same class and equal values: what equals does in the classes that are keys or members of sets."""
         return isinstance(other, Bean) and (self.bean_class, self.values) == (other.bean_class, other.values)

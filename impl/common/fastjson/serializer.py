@@ -11,8 +11,9 @@ from decimal import Decimal
 from typing import Any
 
 from impl.common.fastjson.beans import Bean
+from impl.common.fastjson.untyped import JavaDate, ObjectKey
 from impl.decisions.java_doubles import double_text
-from impl.decisions.java_text import utf16_text, utf16_units
+from impl.decisions.java_text import joined_text, utf16_units
 from impl.hash_map import HashMap
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
@@ -26,7 +27,7 @@ def to_json(value: Any, *, pretty: bool = False) -> str:
 def quoted(text: str) -> str:
     """SerializeWriter#writeStringWithDoubleQuote."""
     units = "".join(map(_unit, utf16_units(text)))
-    return f'"{utf16_text(units)}"'
+    return f'"{joined_text(units)}"'
 
 
 def _unit(unit: int) -> str:
@@ -80,7 +81,7 @@ class _Writer:
                 continue
             comma = "" if first else ","
             if isinstance(key, str):
-                yield comma + self._line(depth + 1) + quoted(key)
+                yield comma + self._line(depth + 1) + (key if isinstance(key, ObjectKey) else quoted(key))
             else:
                 yield comma
                 yield from self.value(key, depth + 1)
@@ -98,11 +99,18 @@ class _Writer:
         yield (self._line(depth) if lines and value else "") + "]"
 
 
+def number_text(value: int | Decimal) -> str:
+    """A number as text. Python refuses to write whole numbers that are very long, but not as a Decimal."""
+    return str(Decimal(value))
+
+
 def _plain(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | Decimal):
-        return str(value)
+        return number_text(value)
+    if isinstance(value, JavaDate):
+        return str(value.time_ms)
     return double_text(value) if math.isfinite(value) else "null"

@@ -12,7 +12,6 @@ class Token(IntEnum):
     LITERAL_INT = 2
     LITERAL_FLOAT = 3
     LITERAL_STRING = 4
-    LITERAL_ISO8601_DATE = 5
     TRUE = 6
     FALSE = 7
     NULL = 8
@@ -26,7 +25,6 @@ class Token(IntEnum):
     COMMA = 16
     COLON = 17
     IDENTIFIER = 18
-    FIELD_NAME = 19
     EOF = 20
     SET = 21
     TREE_SET = 22
@@ -43,9 +41,8 @@ class Token(IntEnum):
 
 _NAMES = {
     Token.ERROR: "error", Token.LITERAL_INT: "int", Token.LITERAL_FLOAT: "float", Token.LITERAL_STRING: "string",
-    Token.LITERAL_ISO8601_DATE: "iso8601", Token.TRUE: "true", Token.FALSE: "false", Token.NULL: "null",
-    Token.NEW: "new", Token.LPAREN: "(", Token.RPAREN: ")", Token.LBRACE: "{", Token.RBRACE: "}", Token.LBRACKET: "[",
-    Token.RBRACKET: "]", Token.COMMA: ",", Token.COLON: ":", Token.IDENTIFIER: "ident", Token.FIELD_NAME: "fieldName",
-    Token.EOF: "EOF", Token.SET: "Set", Token.TREE_SET: "TreeSet", Token.UNDEFINED: "undefined", Token.SEMI: ";",
-    Token.DOT: ".", Token.HEX: "hex",
+    Token.TRUE: "true", Token.FALSE: "false", Token.NULL: "null", Token.NEW: "new", Token.LPAREN: "(",
+    Token.RPAREN: ")", Token.LBRACE: "{", Token.RBRACE: "}", Token.LBRACKET: "[", Token.RBRACKET: "]",
+    Token.COMMA: ",", Token.COLON: ":", Token.IDENTIFIER: "ident", Token.EOF: "EOF", Token.UNDEFINED: "undefined",
+    Token.SEMI: ";", Token.DOT: ".", Token.SET: "Set", Token.TREE_SET: "TreeSet", Token.HEX: "hex",
 }

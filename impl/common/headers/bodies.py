@@ -91,3 +91,57 @@ class QueryConsumeQueueResponseBody(NamedTuple):
     queue_data: tuple[ConsumeQueueData, ...] | None
     max_queue_index: int
     min_queue_index: int
+
+
+class TopicOffset(NamedTuple):
+    """TopicOffset: both ends of a queue, and the store time of its last message; 0 if it has none."""
+
+    min_offset: int
+    max_offset: int
+    last_update_timestamp: int
+
+
+class TopicStatsTable(NamedTuple):
+    """TopicStatsTable."""
+
+    offset_table: Mapping[MessageQueue, TopicOffset]
+
+
+class OffsetWrapper(NamedTuple):
+    """OffsetWrapper: the end of a queue, what a group has committed, and the store time of the message before that."""
+
+    broker_offset: int
+    consumer_offset: int
+    last_timestamp: int
+
+
+class ConsumeStats(NamedTuple):
+    """ConsumeStats; consume_tps -- messages pulled a second."""
+
+    offset_table: Mapping[MessageQueue, OffsetWrapper]
+    consume_tps: float
+
+
+class MemberConnection(NamedTuple):
+    """`protocol.body.Connection`: one client on one connection."""
+
+    client_id: str | None
+    client_addr: str
+    language: str
+    version: int
+
+
+class ConsumerConnection(NamedTuple):
+    """ConsumerConnection: members, topic to subscription, and what the last heartbeat said."""
+
+    connection_set: tuple[MemberConnection, ...]
+    subscription_table: Mapping[str, SubscriptionData]
+    consume_type: str
+    message_model: str
+    consume_from_where: str
+
+
+class ProducerConnection(NamedTuple):
+    """ProducerConnection."""
+
+    connection_set: tuple[MemberConnection, ...]

@@ -1,4 +1,4 @@
-"""Sockets of a simulated process: byte streams of `impl.ports.connection` over the connections of the network.
+"""Sockets of a simulated process: byte streams of `impl.ports.byte_stream` over the connections of the network.
 
 What is written at one end is on its way as one piece, and is read at the other in any pieces. WINDOW_BYTES that were
 not read yet are the most that a socket takes; it learns at once how much the other side has read. The faults are those
@@ -14,7 +14,7 @@ from impl.hosts.simulation.channel import LATENCY_MS, Channel
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import TIMED_OUT, Future
 from impl.hosts.simulation.threads import Threads
-from impl.ports.connection import ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import StreamError
 from impl.ports.threads import Signal
 
 WINDOW_BYTES = 1 << 16
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 class Socket:
-    """See Selectable in `impl.ports.connection`. channel -- the end of the connection that this is, once it is open."""
+    """See SelectableStream in `impl.ports.byte_stream`. channel -- its end of the connection, once it is open."""
 
     def __init__(self, process: Threads) -> None:
         """Be the end at this process."""
@@ -44,16 +44,16 @@ class Socket:
 
     @property
     def remote_address(self) -> str:
-        """See Selectable; empty if it was never connected."""
+        """See SelectableStream; empty if it was never connected."""
         return "" if self.channel is None else self.channel.remote_address
 
-    # Connection -------------------------------------------------------------------------------------------------------
+    # ByteStream -------------------------------------------------------------------------------------------------------
 
     def read(self, limit: int) -> bytes | None:
-        """See Connection."""
+        """See ByteStream."""
         self.process.check_alive()
         if self._broken:
-            raise ConnectionError("Connection reset by peer")
+            raise StreamError("Connection reset by peer")
         data = bytes(self._come[:limit])
         del self._come[:limit]
         self._read += len(data)
@@ -63,21 +63,21 @@ class Socket:
         return data or (None if self._over else b"")
 
     def write(self, data: bytes) -> int:
-        """See Connection."""
+        """See ByteStream."""
         self.process.check_alive()
         other = self._other()
         unread = self._written - (0 if other is None else other._read)  # noqa: SLF001  # the same class
         taken = data[:max(0, WINDOW_BYTES - unread)]
         self._was_full = len(taken) < len(data)
         if self._broken or self.channel is None or not self.channel.active:
-            raise ConnectionError("Broken pipe")
+            raise StreamError("Broken pipe")
         if taken:
             self.channel.write(Piece(taken))
             self._written += len(taken)
         return len(taken)
 
     def close(self) -> None:
-        """See Connection."""
+        """See ByteStream."""
         if self.channel is not None:
             self.channel.close()
 

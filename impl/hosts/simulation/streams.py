@@ -1,16 +1,16 @@
-"""Connections of `impl.ports.connection` inside one process: what one end writes, the other reads."""
+"""Byte streams of `impl.ports.byte_stream` inside one process: what one end writes, the other reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from impl.ports.connection import ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import StreamError
 
 ROOM_BYTES = 1 << 16
 
 
 class Stream:
-    """See Connection in `impl.ports.connection`. room_bytes -- so much is on its way at most, in each direction.
+    """See ByteStream in `impl.ports.byte_stream`. room_bytes -- so much is on its way at most, in each direction.
 
     come -- bytes that were not read yet. closed -- by this end.
     """
@@ -23,28 +23,28 @@ class Stream:
         self.other: Stream = self
 
     def read(self, limit: int) -> bytes | None:
-        """See Connection."""
+        """See ByteStream."""
         self._check()
         data = bytes(self.come[:limit])
         del self.come[:limit]
         return data or (None if self.other.closed else b"")
 
     def write(self, data: bytes) -> int:
-        """See Connection."""
+        """See ByteStream."""
         self._check()
         if self.other.closed:
-            raise ConnectionError("Broken pipe")
+            raise StreamError("Broken pipe")
         taken = data[:max(0, self._room_bytes - len(self.other.come))]
         self.other.come += taken
         return len(taken)
 
     def close(self) -> None:
-        """See Connection."""
+        """See ByteStream."""
         self.closed = True
 
     def _check(self) -> None:
         if self.closed:
-            raise ConnectionError("closed")
+            raise StreamError("closed")
 
 
 def streams(room_bytes: int = ROOM_BYTES) -> tuple[Stream, Stream]:

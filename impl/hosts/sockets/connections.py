@@ -1,17 +1,17 @@
-"""Connections of `impl.ports.connection` over TCP, and a listener for them."""
+"""Byte streams of `impl.ports.byte_stream` over TCP, and a listener for them."""
 
 from __future__ import annotations
 
 import socket
 from typing import Self
 
-from impl.ports.connection import ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import StreamError
 
 _CONNECT_TIMEOUT_S = 3.0  # RemotingUtil#connect
 
 
 class SocketConnection:
-    """See Connection in `impl.ports.connection`."""
+    """See ByteStream in `impl.ports.byte_stream`."""
 
     def __init__(self, connected: socket.socket) -> None:
         """Take the socket over."""
@@ -20,30 +20,30 @@ class SocketConnection:
         self._socket = connected
 
     def read(self, limit: int) -> bytes | None:
-        """See Connection."""
+        """See ByteStream."""
         try:
             return self._socket.recv(limit) or None
         except BlockingIOError:
             return b""
         except OSError as error:
-            raise ConnectionError(str(error)) from error
+            raise StreamError(str(error)) from error
 
     def write(self, data: bytes) -> int:
-        """See Connection."""
+        """See ByteStream."""
         try:
             return self._socket.send(data)
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise ConnectionError(str(error)) from error
+            raise StreamError(str(error)) from error
 
     def close(self) -> None:
-        """See Connection."""
+        """See ByteStream."""
         self._socket.close()
 
 
 def connect(address: str) -> SocketConnection | None:
-    """See Connect in `impl.ports.connection`; address -- HOST:PORT."""
+    """See Connect in `impl.ports.byte_stream`; address -- HOST:PORT."""
     host, _, port = address.rpartition(":")
     try:
         return SocketConnection(socket.create_connection((host, int(port)), _CONNECT_TIMEOUT_S))

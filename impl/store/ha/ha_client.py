@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from impl.decisions.replication import is_frame_accepted
-from impl.ports.connection import Connect, Connection, ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import ByteStream, Connect, StreamError
 from impl.store.ha.replicated import ReplicatedStore
 
 READ_MAX_BUFFER_SIZE = 1024 * 1024 * 4
@@ -25,7 +25,7 @@ class HAClient:
         """Have no connection."""
         self._store, self._connect = store, connect
         self.master_address = ""
-        self._connection: Connection | None = None
+        self._connection: ByteStream | None = None
         self._last_write_timestamp = store.now_ms()
         self._current_reported_offset = 0
         self._received = bytearray()  # the buffer from dispatchPosition on
@@ -59,7 +59,7 @@ class HAClient:
             self._last_write_timestamp = 0
             self._received.clear()
 
-    def _connect_master(self) -> Connection | None:
+    def _connect_master(self) -> ByteStream | None:
         """HAClient#connectMaster. What the log has is reported when it grows, or after the time of a heartbeat."""
         if self._connection is None:
             self._connection = self._connect(self.master_address) if self.master_address else None
@@ -71,18 +71,18 @@ class HAClient:
         interval = self._store.now_ms() - self._last_write_timestamp
         return interval > self._store.config.ha_send_heartbeat_interval_ms
 
-    def _report_slave_max_offset(self, connection: Connection) -> bool:
+    def _report_slave_max_offset(self, connection: ByteStream) -> bool:
         """HAClient#reportSlaveMaxOffset: False if it was not sent whole."""
         left = self._current_reported_offset.to_bytes(8, "big", signed=True)
         try:
             for _ in range(_ATTEMPTS):
                 left = left[connection.write(left):] if left else left
-        except ConnectionError:
+        except StreamError:
             return False
         self._last_write_timestamp = self._store.now_ms()
         return not left
 
-    def _report_slave_max_offset_plus(self, connection: Connection) -> bool:
+    def _report_slave_max_offset_plus(self, connection: ByteStream) -> bool:
         """HAClient#reportSlaveMaxOffsetPlus: report the end of the log if it has grown."""
         offset = self._store.get_max_phy_offset()
         if offset <= self._current_reported_offset:
@@ -93,12 +93,12 @@ class HAClient:
             self.close_master()
         return reported
 
-    def _process_read_event(self, connection: Connection) -> bool:
+    def _process_read_event(self, connection: ByteStream) -> bool:
         """HAClient#processReadEvent: False if the connection ends."""
         while len(self._received) < READ_MAX_BUFFER_SIZE:
             try:
                 data = connection.read(READ_MAX_BUFFER_SIZE - len(self._received))
-            except ConnectionError:
+            except StreamError:
                 return False
             if not data:
                 return data is not None
@@ -107,7 +107,7 @@ class HAClient:
                 return False
         return True
 
-    def _dispatch_read_request(self, connection: Connection) -> bool:
+    def _dispatch_read_request(self, connection: ByteStream) -> bool:
         """HAClient#dispatchReadRequest: append each frame that is whole; False for one that begins elsewhere.
 
         The offset of a frame is looked at as soon as its header is there. Whether the log takes the bytes is not.

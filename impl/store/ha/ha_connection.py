@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from impl.decisions.replication import NO_REQUEST_OFFSET, first_transfer_offset, is_report_accepted
-from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import ByteStream, StreamError
 from impl.store.ha.replicated import Slaves
 
 READ_MAX_BUFFER_SIZE = 1024 * 1024
@@ -24,7 +24,7 @@ class HAConnection:
     slave_request_offset -- the slave's first report; slave_ack_offset -- its last one.
     """
 
-    def __init__(self, ha_service: Slaves, connection: Connection) -> None:
+    def __init__(self, ha_service: Slaves, connection: ByteStream) -> None:
         """Have read and sent nothing."""
         self.ha_service, self.connection = ha_service, connection
         self.slave_request_offset = self.slave_ack_offset = NO_REQUEST_OFFSET
@@ -42,7 +42,7 @@ class HAConnection:
             if self.read_socket_service.run_once():
                 return self.write_socket_service.run_once()
             self.shutdown()
-        except ConnectionError:
+        except StreamError:
             self.shutdown()
         return False
 
@@ -63,7 +63,7 @@ class ReadSocketService:
         self._last_read_timestamp = self._store.now_ms()
 
     def run_once(self) -> bool:
-        """ReadSocketService#run, one round; False: the connection ends. Raises ConnectionError."""
+        """ReadSocketService#run, one round; False: the connection ends. Raises StreamError."""
         if not self._process_read_event():
             return False
         interval = self._store.now_ms() - self._last_read_timestamp
@@ -112,7 +112,7 @@ class WriteSocketService:
         self._last_write_timestamp = self._store.now_ms()
 
     def run_once(self) -> bool:
-        """WriteSocketService#run, one round; whether a whole frame of the log was sent. Raises ConnectionError."""
+        """WriteSocketService#run, one round; whether a whole frame of the log was sent. Raises StreamError."""
         request = self._owner.slave_request_offset
         if request == NO_REQUEST_OFFSET:
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impl.decisions.replication import is_slave_ok, is_transferred
-from impl.ports.connection import Connect, Connection
+from impl.ports.byte_stream import ByteStream, Connect
 from impl.store.ha.ha_client import HAClient
 from impl.store.ha.ha_connection import HAConnection
 from impl.store.ha.replicated import ReplicatedStore
@@ -30,7 +30,7 @@ class HAService:
         """HAService#updateMasterAddress: "" means that there is no master."""
         self.ha_client.master_address = new_address
 
-    def accept(self, connection: Connection) -> HAConnection:
+    def accept(self, connection: ByteStream) -> HAConnection:
         """AcceptSocketService#run: whoever connects is a slave."""
         self.connection_list.append(HAConnection(self, connection))
         return self.connection_list[-1]

@@ -24,8 +24,11 @@ Commit = Callable[..., Awaitable[None]]
 @around(PullCallback, "_take")
 def _stay_where_it_was(original: Callable[[PullCallback, PullResult], None]) -> Callable[..., None]:
     def _take(self: PullCallback, pull_result: PullResult) -> None:
-        if pull_result.pull_status is PullStatus.FOUND and not self.pull_request.process_queue.msg_count:
-            pull_result = pull_result._replace(next_begin_offset=self.pull_request.next_offset)
+        mq, here = self.pull_request.message_queue, self.pull_request.next_offset
+        stayed = vars(self.consumer).setdefault("stayed", {})
+        if pull_result.pull_status is PullStatus.FOUND and stayed.get(mq) != here:
+            stayed[mq] = here
+            pull_result = pull_result._replace(next_begin_offset=here)
         original(self, pull_result)
 
     return _take
@@ -144,7 +147,7 @@ BUGS = (
         "client-go #504, commit 80b3acc", replacements=(_all_that_is_cached,), over=("expired_is_over",),
     ),
     Variant(
-        "seeded-found-is-pulled-again", "bug", "A pull that finds the first of a cache begins there once more.",
+        "seeded-found-is-pulled-again", "bug", "A pull that has found messages is made twice.",
         "seeded: an assignment in the wrong branch", replacements=(_stay_where_it_was,),
     ),
     Variant(

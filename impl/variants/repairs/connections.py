@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace as with_fields
 
-from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager, _logging
+from impl.client.client_config import ClientConfig
+from impl.client.mq_client_instance import MQClientInstance, _logging
+from impl.client.mq_client_manager import MQClientManager
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.ports.remoting import Command, RemotingSendRequestError, RemotingTimeoutError

@@ -7,12 +7,14 @@ from dataclasses import replace as changed
 
 from impl.broker import pull_message_processor, send_message_processor
 from impl.broker.send_message_back import SendMessageBack
+from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from impl.common.headers import SendMessageRequestHeader
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
+from impl.common.pull_result import PullResult
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX
-from impl.decisions.pull_answer import BrokerSide, PullAnswer, PullCode, pull_code
+from impl.decisions.pull_answer import BrokerSide, PullAnswer, PullCode, PullStatus, pull_code
 from impl.hash_map import HashMap
 from impl.store.message_reads import GetMessageResult
 from impl.variants.variant import Variant, around, replace
@@ -48,6 +50,19 @@ def _queue_of_the_topic(self: SendMessageBack, group: SubscriptionGroupConfig, r
     return self.node.random(queues, "a queue of the retry topic")
 
 
+@around(TransactionalMessageBridge, "get_message")
+def _pass_what_cannot_be_read(original: Callable[..., PullResult | None]) -> Callable[..., PullResult | None]:
+    def get_message(
+        self: TransactionalMessageBridge, topic: str, queue_id: int, offset: int, nums: int,
+    ) -> PullResult | None:
+        """Where no record can be decoded there is no message: the check goes on behind them."""
+        result = original(self, topic, queue_id, offset, nums)
+        unreadable = result is not None and result.pull_status is PullStatus.FOUND and not result.msg_found_list
+        return result._replace(pull_status=PullStatus.OFFSET_ILLEGAL) if result is not None and unreadable else result
+
+    return get_message
+
+
 REPAIRS = (
     Variant("dead_letters_do_not_wait", "repair", "A dead letter is in its queue as soon as the broker has it.",
             "SendMessageProcessor#handleRetryAndDLQ: no DELAY", ("M1",), (_without_delay,)),
@@ -57,4 +72,7 @@ REPAIRS = (
     Variant("retry_queue_is_the_topics", "repair", "A message that is sent back goes to a queue that its topic has.",
             "SendMessageProcessor#asyncConsumerSendMsgBack: the fewer of both numbers", ("M4",),
             (_queue_of_the_topic,)),
+    Variant("unreadable_half_is_passed", "repair", "The check goes on behind a half message that cannot be read.",
+            "the idea; apache/rocketmq #9523 keeps what a round has done before an exception", ("T4",),
+            (_pass_what_cannot_be_read,)),
 )

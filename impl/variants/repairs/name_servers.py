@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from impl.client.mq_client_instance import ClientConfig, MQClientInstance, MQClientManager
+from impl.client.client_config import ClientConfig
+from impl.client.mq_client_instance import MQClientInstance
+from impl.client.mq_client_manager import MQClientManager
 from impl.common.request_code import ResponseCode
 from impl.events import NameServerChosen
 from impl.hosts.simulation.channel import Channel

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
+from impl.broker.consumer_manage_processor import ConsumerManageProcessor
+from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.message_listener import ConsumeOrderlyContext
@@ -20,6 +22,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import Source
 from impl.ports.threads import Threads
+from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
 
 
@@ -71,6 +74,39 @@ async def _committed(self: RemoteBrokerOffsetStore, mq: MessageQueue) -> bool:
     except JavaError:
         return False
     return True
+
+
+def _older(manager: ConsumerOffsetManager) -> dict[tuple[str, str], frozenset[int]]:
+    """By group and topic: the queues that had messages when the group was new, and asked for the first time."""
+    return cast("dict[tuple[str, str], frozenset[int]]", vars(manager).setdefault("older", {}))
+
+
+@around(ConsumerManageProcessor, "_queried_offset")
+def _nothing_of_what_is_older(original: Callable[..., int | None]) -> Callable[..., int | None]:
+    def _queried_offset(
+        self: ConsumerManageProcessor, group: str, topic: str, queue_id: int, stored: int,
+    ) -> int | None:
+        """The store tells which queues have messages before a group begins; of others a young one answers 0."""
+        known, key = _older(self.consumer_offset_manager), (group, topic)
+        if key not in known:
+            is_new = not self.consumer_offset_manager.query_offsets(group, topic)
+            store = cast("StoreTables", self.message_store)
+            known[key] = frozenset(queue.queue_id for queue in store.queues() if is_new and queue.topic == topic
+                                   and queue.get_max_offset_in_queue() > 0)
+        return None if stored < 0 and queue_id in known[key] else original(self, group, topic, queue_id, stored)
+
+    return _queried_offset
+
+
+@around(ConsumerOffsetManager, "remove_offset")
+def _a_group_is_new_again(original: Callable[..., None]) -> Callable[..., None]:
+    def remove_offset(self: ConsumerOffsetManager, group: str) -> None:
+        """Also what is known of its begin goes."""
+        for key in [key for key in _older(self) if key[0] == group]:
+            del _older(self)[key]
+        original(self, group)
+
+    return remove_offset
 
 
 @around(RebalancePushImpl, "_source")
@@ -146,6 +182,11 @@ REPAIRS = (
         "first_offset_is_committed", "repair", "Where a group has no offset, the first one is committed before a pull.",
         "the idea: updateConsumeOffsetToBroker, not one-way, in DefaultMQPushConsumerImpl#pullMessage", ("L1",),
         (_note_what_is_new, _commit_before_the_first_pull),
+    ),
+    Variant(
+        "new_group_is_told_so", "repair", "A queue that had messages before a group was new answers it no offset.",
+        "the idea: setZeroIfNotFound of apache/rocketmq 5, decided by the broker", ("X24",),
+        (_nothing_of_what_is_older, _a_group_is_new_again),
     ),
     Variant(
         "retry_from_the_first", "repair", "A group without an offset begins its retry topic at 0.",

@@ -15,7 +15,7 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.client import process_queue
-from impl.client.mq_client_instance import ClientConfig
+from impl.client.client_config import ClientConfig
 from impl.client.offset_store import ReadOffsetType
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common import message_const, message_properties, record_layout

@@ -20,6 +20,7 @@ from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, answer_o
 NOT_OURS = "where a record lies in the log, and so every id made of it, depends on what was sent before the recording"
 CLOCK = "a time of the recording machine"
 ADDRESS = "the port of a client, or its host, is that of the recording machine"
+VERSION = "how often, and when last, a table had changed before the recording"
 ASIDE: Mapping[tuple[int | None, str], str] = {
     (12, "indexLastUpdateTimestamp"): CLOCK,
     (12, "indexLastUpdatePhyoffset"): NOT_OURS,
@@ -39,12 +40,16 @@ ASIDE: Mapping[tuple[int | None, str], str] = {
     (None, "stack"): "the first frame of a Java stack, and the text of a NullPointerException, depend on the JVM",
     (33, "remark"): "the number in a wrong record, and the words about it, depend on the log and on the JVM",
     (None, "drawn queue"): "a broker draws the queue of a send that names none; ours is given the one that was drawn",
-    (None, "body timestamp"): CLOCK,
-    (None, "body counter"): "how often the topics had changed before the recording",
+    (None, "body dataVersion"): VERSION,
+    (202, "body lastUpdateTimestamp"): CLOCK,
+    (203, "body clientAddr"): ADDRESS,
+    (204, "body clientAddr"): ADDRESS,
+    (208, "body lastTimestamp"): CLOCK,
+    (208, "body consumeTps"): "our broker keeps no rates",
 }
 """What is not compared: by request code (None: any) and field, the reason."""
 _IDS = {"msgId"}  # of sends: as many ids, each of other places
-_VERSIONED = {"dataVersion", "timestamp", "counter"}
+_VERSION = {"timestamp", "counter"}
 _ADDRESS = re.compile(r"/?127\.0\.0\.1:\d+|/?conn\d+:\d+")
 _STACK = re.compile(r"^((?:[a-z][\w]*\.)+[A-Z]\w*(?:: .*?)?)(?:, [a-z][\w./]*\.[\w$]+\.[\w$<>]+\(.*\))?$", re.DOTALL)
 
@@ -114,7 +119,7 @@ def _recorded_body(code: int, recorded: RemotingCommand) -> Any:
         return shown_records(recorded.body)
     if kind is None:
         return recorded.body.hex()
-    return _settled(shown(from_json(utf8_text(recorded.body), kind, 0), JavaType(kind)))
+    return _settled(code, shown(from_json(utf8_text(recorded.body), kind, 0), JavaType(kind)))
 
 
 def _our_body(code: int, body: Any) -> Any:
@@ -124,14 +129,19 @@ def _our_body(code: int, body: Any) -> Any:
         return body
     if kind == RECORDS:
         return shown_records(body)
-    return _settled(shown(answer_object(kind, body), JavaType(kind)))
+    return _settled(code, shown(answer_object(kind, body), JavaType(kind)))
 
 
-def _settled(body: Any) -> Any:
-    """Without versions, which count what was before the recording."""
+def _settled(code: int, body: Any, key: str = "") -> Any:
+    """The reason in the place of what is set aside; of a time, if there is any; of an address, what is known of it."""
     if isinstance(body, dict):
-        return {key: _settled(value) for key, value in body.items() if key not in _VERSIONED}
-    return body
+        return VERSION if set(body) == _VERSION else {name: _settled(code, one, name) for name, one in body.items()}
+    if isinstance(body, list):
+        return [_settled(code, one, key) for one in body]
+    reason = ASIDE.get((code, f"body {key}"))
+    if reason == ADDRESS:
+        return _ADDRESS.sub("ADDRESS", body)
+    return body if reason is None or (reason == CLOCK and body <= 0) else reason
 
 
 def shown_records(data: bytes) -> list[dict[str, Any]]:

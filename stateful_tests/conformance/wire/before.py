@@ -8,16 +8,19 @@ from typing import Any
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.fastjson.deserializers import from_json
+from impl.common.heartbeat_data import ConsumerData
 from impl.common.message import MessageExt
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaError
 from impl.decisions.java_text import utf8_text
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.subscription import SQL92
 from impl.hosts.simulation.clock import EPOCH_MS
-from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, request_body, topic_config
+from impl.remoting.remoting_command import RemotingCommand
+from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, request_body, subscription_group, topic_config
 from stateful_tests.conformance.wire.recorded import Frame, Scenario
 
 SENDS = (10, 310, 320)
@@ -79,6 +82,13 @@ def _held(scenario: Scenario, conn: int) -> bool:
                and scenario.answer(frame) is None for frame in scenario.frames)
 
 
+def has_slaves(scenario: Scenario) -> bool:
+    """Whether a broker of the recording is the slave of another one."""
+    return any(fields.get("brokerId") != "0" for frame in scenario.frames
+               if frame.link == "broker-namesrv" and frame.command.code == RequestCode.REGISTER_BROKER
+               and frame.is_request and (fields := frame.command.ext_fields) is not None)
+
+
 def broker_of(scenario: Scenario) -> tuple[str, str, str]:
     """Address, name and cluster of the broker that the clients ask."""
     seen = Counter(
@@ -97,8 +107,9 @@ def brokers_of(scenario: Scenario) -> dict[tuple[str, str, str], list[str]]:
                   if frame.is_request and frame.command.code == RequestCode.REGISTER_BROKER
                   and (fields := frame.command.ext_fields) is not None and frame.link == "client-namesrv"}
     found: dict[tuple[str, str, str], list[str]] = {}
-    for topic, route in (*_route_answers(scenario), *_cluster_answers(scenario)):
-        for data in route:
+    routes = ((topic, route["brokerDatas"] or ()) for topic, route in _route_answers(scenario))
+    for topic, datas in (*routes, *_cluster_answers(scenario)):
+        for data in datas:
             for address in data.values["brokerAddrs"].values():
                 if address not in registered:
                     key = address, data.values["brokerName"], data.values["cluster"]
@@ -142,6 +153,55 @@ def epoch_ms_of(scenario: Scenario) -> int:
     return max(found or stored, default=EPOCH_MS)
 
 
+def number(text: str | None) -> int:
+    """A number as it is written in a field; 0 for none, and for what is none."""
+    return int(text) if text and text.removeprefix("-").isdecimal() else 0
+
+
+def counts_of(request: RemotingCommand, answer: RemotingCommand) -> dict[tuple[str, int], int]:
+    """How many messages queues have had, by topic and queue, as an answer says; of a search: so many at least."""
+    fields, ext = request.ext_fields, answer.ext_fields
+    if request.code in _TABLES and answer.body is not None:
+        name, end = _TABLES[request.code]
+        table = from_json(utf8_text(answer.body), name, 0).values["offsetTable"]
+        return {(queue.values["topic"], queue.values["queueId"]): one.values[end] for queue, one in table.entries()}
+    counting = request.code in {RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, RequestCode.GET_MAX_OFFSET}
+    count = None if ext is None else ext.get("offset" if counting else "maxOffset")
+    if fields is None or not count or not fields.get("topic"):
+        return {}
+    return {(str(fields.get("topic")), number(fields.get("queueId"))): number(count)}
+
+
+_TABLES = {
+    int(RequestCode.GET_TOPIC_STATS_INFO): ("TopicStatsTable", "maxOffset"),
+    int(RequestCode.GET_CONSUME_STATS): ("ConsumeStats", "brokerOffset"),
+}
+
+
+def groups_of(scenario: Scenario) -> list[SubscriptionGroupConfig]:
+    """Groups that the first list of groups shows, unless a request of the recording names them before."""
+    named: set[str] = set()
+    for frame in scenario.frames:
+        answer = scenario.answer(frame) if frame.is_request else None
+        if answer is not None and frame.command.code == RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
+            table = from_json(utf8_text(answer.command.body or b""), "SubscriptionGroupWrapper", 0)
+            return [] if table is None else [
+                subscription_group(bean.values) for group, bean in table.values["subscriptionGroupTable"].entries()
+                if group not in named]
+        named |= {one.group_name for one in _consumers(frame)} | _group_names(frame)
+    return []
+
+
+def _group_names(frame: Frame) -> set[str]:
+    fields = frame.command.ext_fields
+    found = set() if fields is None else {
+        str(fields.get(name)) for name in ("consumerGroup", "group", "groupName") if fields.get(name)}
+    if frame.is_request and frame.command.code == RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP:
+        config = request_body(frame.command, 0)
+        found |= set() if config is None else {config.group_name}
+    return found
+
+
 def first_put_ms(scenario: Scenario) -> int:
     """When the first request comes that lets the broker store something, since the beginning."""
     puts = {*SENDS, RequestCode.CONSUMER_SEND_MSG_BACK, RequestCode.END_TRANSACTION, RequestCode.SEND_REPLY_MESSAGE_V2}
@@ -158,12 +218,7 @@ def _times(frame: Frame) -> Iterator[int]:
         born = fields.get("g") or fields.get("bornTimestamp") or ""
         if born.isdigit() and int(born) > EPOCH_MS:
             yield int(born)
-    if frame.command.code == RequestCode.HEART_BEAT:
-        try:
-            heartbeat = request_body(frame.command, 0)
-        except JavaError:
-            return
-        yield from (data.sub_version for one in heartbeat.consumer_data_set for data in one.subscription_data_set)
+    yield from (data.sub_version for one in _consumers(frame) for data in one.subscription_data_set)
 
 
 def _messages(scenario: Scenario, frame: Frame) -> Iterator[MessageExt]:
@@ -186,29 +241,15 @@ def _route_answers(scenario: Scenario) -> Iterator[tuple[str, Any]]:
         if answer is None or answer.command.body is None:
             missing.add(topic)
         elif topic not in missing:
-            yield topic, from_json(utf8_text(answer.command.body), "TopicRouteData", 0).values["brokerDatas"] or ()
-
-
-def _queue_answers(scenario: Scenario) -> Iterator[tuple[str, Any]]:
-    """As `_route_answers`, with the queues."""
-    missing: set[str] = set()
-    for frame in scenario.frames:
-        fields = frame.command.ext_fields
-        if frame.command.code != RequestCode.GET_ROUTEINFO_BY_TOPIC or not frame.is_request or fields is None:
-            continue
-        topic, answer = str(fields.get("topic")), scenario.answer(frame)
-        if answer is None or answer.command.body is None:
-            missing.add(topic)
-        elif topic not in missing:
-            yield topic, from_json(utf8_text(answer.command.body), "TopicRouteData", 0).values["queueDatas"] or ()
+            yield topic, from_json(utf8_text(answer.command.body), "TopicRouteData", 0).values
 
 
 def routes_of(scenario: Scenario) -> dict[str, TopicConfig]:
     """Topics that had a route before anybody could have made it in the recording."""
     made = _made(scenario)
     found: dict[str, TopicConfig] = {}
-    for topic, datas in _queue_answers(scenario):
-        for data in datas:
+    for topic, route in _route_answers(scenario):
+        for data in route["queueDatas"] or ():
             values = data.values
             if topic not in made and topic not in found:
                 found[topic] = TopicConfig(
@@ -264,14 +305,7 @@ def _missing(scenario: Scenario) -> set[str]:
 
 def _groups(scenario: Scenario) -> set[str]:
     """Groups that consumers of the recording are in: their retry topics come with them."""
-    found = set()
-    for frame in scenario.frames:
-        if frame.is_request and frame.command.code == RequestCode.HEART_BEAT:
-            try:
-                found |= {one.group_name for one in request_body(frame.command, 0).consumer_data_set}
-            except JavaError:
-                continue
-    return found
+    return {one.group_name for frame in scenario.frames for one in _consumers(frame)}
 
 
 def begin_later(scenario: Scenario) -> set[str]:
@@ -283,7 +317,7 @@ def begin_later(scenario: Scenario) -> set[str]:
         if not frame.is_request or fields is None or ext is None:
             continue
         least = ext.get("minOffset") or (ext.get("offset") if frame.command.code == RequestCode.GET_MIN_OFFSET else "")
-        if least and int(least) > 0:
+        if number(least) > 0:
             found |= {str(fields.get("topic")), OFFSET_MOVED_EVENT}
     return found
 
@@ -299,8 +333,24 @@ def to_others(scenario: Scenario, addr: str) -> set[int]:
     if len(brokers) < 2 or not mine:  # noqa: PLR2004  one broker
         return set()
     conns = {frame.conn for frame in scenario.frames if frame.link == "client-broker"}
-    return conns - {frame.conn for frame in scenario.frames if frame.is_request
-                    and (fields := frame.command.ext_fields) is not None and fields.get("topic") in mine}
+    return conns - {frame.conn for frame in scenario.frames if frame.is_request and mine & _named(frame)}
+
+
+def _named(frame: Frame) -> set[str]:
+    """The topic that a request names: SEND_MESSAGE_V2 calls it b. Heartbeats go to all brokers and tell nothing."""
+    fields = frame.command.ext_fields
+    return set() if fields is None else {str(fields.get(name)) for name in ("topic", "b") if fields.get(name)}
+
+
+def _consumers(frame: Frame) -> list[ConsumerData]:
+    """The groups in a heartbeat, with what they subscribe."""
+    if not frame.is_request or frame.command.code != RequestCode.HEART_BEAT:
+        return []
+    try:
+        found: list[ConsumerData] = request_body(frame.command, 0).consumer_data_set
+    except JavaError:
+        return []
+    return found
 
 
 def _registered(frame: Frame) -> dict[str, TopicConfig]:

@@ -9,9 +9,15 @@ from impl.common.data_version import DataVersion
 from impl.common.fastjson.beans import BEANS, Bean
 from impl.common.fastjson.deserializers import from_json
 from impl.common.fastjson.types import JavaType
-from impl.common.headers import CheckClientRequestBody, LockBatchRequestBody, RegisterBrokerBody
+from impl.common.headers import (
+    CheckClientRequestBody,
+    GetConsumerStatusBody,
+    LockBatchRequestBody,
+    RegisterBrokerBody,
+)
 from impl.common.headers.shape import python_spelling
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.common.util_all import crc32
 from impl.decisions.java_errors import JavaError, not_null
@@ -63,6 +69,8 @@ CONTENTS: Mapping[int, Content] = {
     40: Content("NotifyConsumerIdsChangedRequestHeader"),
     41: Content(None, "LockBatchRequestBody", None, "LockBatchResponseBody"),
     42: Content(None, "UnlockBatchRequestBody"),
+    43: Content(None, None, None, "ConsumerOffsetSerializeWrapper"),
+    45: Content(None, None, None, "DelayOffsetSerializeWrapper"),
     46: Content(None, "CheckClientRequestBody"),
     100: Content("namesrv.PutKVConfigRequestHeader"),
     101: Content("namesrv.GetKVConfigRequestHeader", None, "namesrv.GetKVConfigResponseHeader"),
@@ -72,18 +80,30 @@ CONTENTS: Mapping[int, Content] = {
     104: Content("namesrv.UnRegisterBrokerRequestHeader"),
     105: Content("namesrv.GetRouteInfoRequestHeader", None, None, "TopicRouteData"),
     106: Content(None, None, None, "ClusterInfo"),
+    200: Content(None, "SubscriptionGroupConfig"),
+    201: Content(None, None, None, "SubscriptionGroupWrapper"),
+    202: Content("GetTopicStatsInfoRequestHeader", None, None, "TopicStatsTable"),
+    203: Content("GetConsumerConnectionListRequestHeader", None, None, "ConsumerConnection"),
+    204: Content("GetProducerConnectionListRequestHeader", None, None, "ProducerConnection"),
     205: Content("namesrv.WipeWritePermOfBrokerRequestHeader", None, "namesrv.WipeWritePermOfBrokerResponseHeader"),
     206: Content(None, None, None, "TopicList"),
     207: Content("DeleteSubscriptionGroupRequestHeader"),
+    208: Content("GetConsumeStatsRequestHeader", None, None, "ConsumeStats"),
     215: Content("DeleteTopicRequestHeader"),
     216: Content("namesrv.DeleteTopicFromNamesrvRequestHeader"),
     219: Content("namesrv.GetKVListByNamespaceRequestHeader", None, None, "KVTable"),
     220: Content("ResetOffsetRequestHeader", "ResetOffsetBody"),
-    221: Content("GetConsumerStatusRequestHeader"),
+    221: Content("GetConsumerStatusRequestHeader", None, None, "GetConsumerStatusBody"),
     222: Content("ResetOffsetRequestHeader", None, None, "ResetOffsetBody"),
+    223: Content("GetConsumerStatusRequestHeader", None, None, "GetConsumerStatusBody"),
     224: Content("GetTopicsByClusterRequestHeader", None, None, "TopicList"),
     300: Content("QueryTopicConsumeByWhoRequestHeader", None, None, "GroupList"),
+    304: Content(None, None, None, "TopicList"),
+    308: Content("QueryCorrectionOffsetHeader", None, None, "QueryCorrectionOffsetBody"),
     310: Content(_SEND, None, _ANSWER),
+    311: Content(None, None, None, "TopicList"),
+    312: Content(None, None, None, "TopicList"),
+    313: Content(None, None, None, "TopicList"),
     320: Content(_SEND, None, _ANSWER),
     321: Content("QueryConsumeQueueRequestHeader", None, None, "QueryConsumeQueueResponseBody"),
     322: Content("namesrv.QueryDataVersionRequestHeader", "DataVersion", "namesrv.QueryDataVersionResponseHeader",
@@ -122,8 +142,18 @@ def request_body(command: RemotingCommand, now_ms: int) -> Any:
     if kind == "RegisterBrokerBody":
         compressed = command.ext_fields is not None and command.ext_fields.get("compressed") == "true"
         return _registered(command, compressed=compressed, now_ms=now_ms)
-    bean = not_null(from_json(utf8_text(not_null(command.body)), kind, now_ms))
-    return _OBJECTS[kind](bean.values)
+    bean = from_json(utf8_text(not_null(command.body)), kind, now_ms)
+    if bean is None and kind == "SubscriptionGroupConfig":
+        return None  # and nothing is changed
+    return _OBJECTS[kind](not_null(bean).values)
+
+
+def client_body(code: int, answer: RemotingCommand) -> Any:
+    """The body of what a recorded client has answered to its broker, as our broker gets it; raises JavaError."""
+    kind = CONTENTS[code].answer_body
+    if kind is None or answer.body is None:
+        return None
+    return _OBJECTS[kind](not_null(from_json(utf8_text(answer.body), kind, 0)).values)
 
 
 V3_0_11 = 37  # MQVersion: older brokers send topics alone
@@ -195,11 +225,22 @@ def _locks(values: Mapping[str, Any]) -> LockBatchRequestBody:
     return LockBatchRequestBody(values["consumerGroup"], values["clientId"], tuple(map(_queue, values["mqSet"])))
 
 
+def _status(values: Mapping[str, Any]) -> GetConsumerStatusBody:
+    return GetConsumerStatusBody({_queue(queue): offset for queue, offset in values["messageQueueTable"].entries()}, {})
+
+
+def subscription_group(values: Mapping[str, Any]) -> SubscriptionGroupConfig:
+    """A group at one broker."""
+    return SubscriptionGroupConfig(**{python_spelling(name): value for name, value in values.items()})
+
+
 _OBJECTS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "HeartbeatData": _heartbeat,
     "LockBatchRequestBody": _locks,
     "UnlockBatchRequestBody": _locks,
     "DataVersion": _version,
+    "GetConsumerStatusBody": _status,
+    "SubscriptionGroupConfig": subscription_group,
     "CheckClientRequestBody": lambda values: CheckClientRequestBody(
         values["clientId"], values["group"], _subscription(values["subscriptionData"])),
 }
@@ -252,14 +293,28 @@ def _cluster(body: Any) -> dict[str, Any]:
     return {"brokerAddrTable": table, "clusterAddrTable": names}
 
 
+def _topic_list(body: Any) -> dict[str, Any]:
+    """Topics alone, or with the address of a broker."""
+    if isinstance(body, tuple):
+        topics, address = body
+        return {"topicList": list(topics), "brokerAddr": address}
+    return {"topicList": list(body)}
+
+
+def _delay_offsets(body: str) -> dict[str, Any]:
+    """The text of the file is the body."""
+    values: dict[str, Any] = from_json(body, "DelayOffsetSerializeWrapper", 0).values
+    return values
+
+
 _WRAPPED: Mapping[str, Callable[[Any], dict[str, Any]]] = {
     "GetConsumerListByGroupResponseBody": lambda body: {"consumerIdList": list(body)},
     "LockBatchResponseBody": lambda body: {"lockOKMQSet": list(body)},
-    "TopicList": lambda body: {"topicList": list(body)} if isinstance(body, list | tuple) else vars(body),
+    "TopicList": _topic_list,
     "GroupList": lambda body: {"groupList": list(body)},
+    "ConsumerOffsetSerializeWrapper": lambda body: {"offsetTable": body},
+    "DelayOffsetSerializeWrapper": _delay_offsets,
+    "QueryCorrectionOffsetBody": lambda body: {"correctionOffsets": body},
     "KVTable": lambda body: {"table": body},
     "ClusterInfo": _cluster,
 }
-
-__all__ = ["CONTENTS", "RECORDS", "Content", "JavaError", "answer_object", "request_body", "request_header", "shown",
-           "shown_ext", "topic_config"]

@@ -5,14 +5,11 @@ Our slave gets the recorded master's bytes, and our master the recorded slave's 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
-from impl.decisions.java_errors import JavaError
-from stateful_tests.conformance.replay import SHOWN, VERSION, Difference, FileResult
+from stateful_tests.conformance.replay import FileResult
 from stateful_tests.conformance.wire.ha_compared import (
     BEFORE,
-    Row,
     Session,
     master_rows,
     record_rows,
@@ -23,36 +20,13 @@ from stateful_tests.conformance.wire.ha_log import GREATEST_LOG_BYTES, Sends, al
 from stateful_tests.conformance.wire.ha_parties import Master, Slave
 from stateful_tests.conformance.wire.ha_streams import Chunk, Frame, Frames, Reports, chunks
 from stateful_tests.conformance.wire.recorded import Scenario
-
-_NOT_UNDERSTOOD = (AssertionError, AttributeError, LookupError, TypeError, ValueError, JavaError)
+from stateful_tests.conformance.wire.rows import Row, judged
 
 
 def compare_ha(scenario: Scenario) -> FileResult:
     """All frames, reports and records of the file; raises BadInputError."""
-    begin = time.perf_counter()
-    header = {"what": "replication of the log", "java": "HAClient, HAConnection", "version": VERSION}
-    result = FileResult(scenario.path, header, compared=True, label=f"wire/{scenario.name}")
     found = chunks(scenario)
-    try:
-        for row in _rows(found, Sends(scenario)):
-            _count(result, row)
-    except _NOT_UNDERSTOOD as error:
-        result.not_understood += 1
-        sentence = f"not lived through ({type(error).__name__}: {error})"
-        result.first.append(Difference(1, {"a": scenario.name, "r": None}, sentence))
-    result.seconds = time.perf_counter() - begin
-    return result
-
-
-def _count(result: FileResult, row: Row) -> None:
-    if row.aside:
-        result.aside[row.aside] = result.aside.get(row.aside, 0) + 1
-        return
-    result.rows += 1
-    if row.sentence is not None:
-        result.different += 1
-        if len(result.first) < SHOWN:
-            result.first.append(Difference(row.line, {"a": row.what, "r": None}, row.sentence))
+    return judged(scenario, "replication of the log", "HAClient, HAConnection", _rows(found, Sends(scenario)))
 
 
 def _rows(found: list[Chunk], sends: Sends) -> Iterator[Row]:

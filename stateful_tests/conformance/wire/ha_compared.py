@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
 
 from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.wire.ha_log import Sends
 from stateful_tests.conformance.wire.ha_parties import Master, Slave
 from stateful_tests.conformance.wire.ha_streams import FILE_BYTES, Chunk, Frame, Record, Report
+from stateful_tests.conformance.wire.rows import Row
 
 HEARTBEAT = "heartbeats, whose number depends on when threads run"
 CUT = "where a master has cut its log into frames, which depends on when messages were put"
@@ -22,15 +22,6 @@ TORN = "a frame or a record in which the recording ends"
 ASIDE = (HEARTBEAT, CUT, UNREPORTED, BEFORE, NOT_SENT, TORN)
 """What is not compared."""
 _CONFIG = MessageStoreConfig()
-
-
-class Row(NamedTuple):
-    """What was compared, or (aside) was not."""
-
-    line: int
-    what: str
-    sentence: str | None = None
-    aside: str = ""
 
 
 @dataclass

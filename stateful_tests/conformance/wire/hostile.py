@@ -5,7 +5,6 @@ A row is one case. Our decoder reads the bytes; the requests that it finds are g
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,10 +20,11 @@ from impl.remoting.frame_decoder import FrameDecoder
 from impl.remoting.remoting_command import RemotingCommand
 from invariants.verdict import BadInputError
 from stateful_tests.conformance.adapters.comparison import difference
-from stateful_tests.conformance.replay import SHOWN, VERSION, Difference, FileResult
+from stateful_tests.conformance.replay import FileResult
 from stateful_tests.conformance.wire.answers import compare_answer
 from stateful_tests.conformance.wire.contents import CONTENTS, request_body, request_header
 from stateful_tests.conformance.wire.recorded import Scenario
+from stateful_tests.conformance.wire.rows import Row, judged
 from stateful_tests.conformance.wire.traffic import NAMESRV, STORE
 from stateful_tests.worlds.world import World
 
@@ -36,28 +36,22 @@ _CODES = frozenset(int(code) for code in RequestCode)
 
 def compare_hostile(scenario: Scenario) -> FileResult:
     """All cases of the file; raises BadInputError."""
-    begin = time.perf_counter()
-    header = {"what": "hostile bytes", "java": "NettyDecoder#decode, RemotingCommand#decode", "version": VERSION}
-    result = FileResult(scenario.path, header, compared=True, label=f"wire/{scenario.name}")
     rows = list(scenario.rows())
     for line, row in enumerate(rows, start=1):
         missing = [key for key in ("target", "case", "outcome") if key not in row]
         if missing:
             raise BadInputError(f"{scenario.path}:{line}: not a case, {missing[0]!r} is missing; record the file again")
+    return judged(scenario, "hostile bytes", "NettyDecoder#decode, RemotingCommand#decode", _compared(rows))
+
+
+def _compared(rows: list[Mapping[str, Any]]) -> Iterator[Row]:
     with World() as world:
         _begin(world, rows)
         for line, row in enumerate(rows, start=1):
-            sentence = _case(world, row)
-            if sentence == TLS:
-                result.aside[TLS] = result.aside.get(TLS, 0) + 1
-                continue
-            result.rows += 1
-            if sentence is not None:
-                result.different += 1
-                if len(result.first) < SHOWN:
-                    result.first.append(Difference(line, {"a": row.get("case"), "r": row["outcome"]}, sentence))
-    result.seconds = time.perf_counter() - begin
-    return result
+            if _sent(row)[:1] == b"\x16":
+                yield Row(line, row["case"], aside=TLS)
+            else:
+                yield Row(line, row["case"], _case(world, row), recorded=row["outcome"])
 
 
 def _begin(world: World, rows: list[Mapping[str, Any]]) -> None:
@@ -95,11 +89,8 @@ def _answers(row: Mapping[str, Any]) -> list[RemotingCommand]:
 
 
 def _case(world: World, row: Mapping[str, Any]) -> str | None:
-    data = _sent(row)
-    if data[:1] == b"\x16":
-        return TLS
     decoder = FrameDecoder(lambda: _LOCAL)
-    requests = decoder.feed(data)
+    requests = decoder.feed(_sent(row))
     closed = decoder.closed or bool(row.get("half_closed"))
     found = difference(row["outcome"]["closed"], closed, f"closed, in the case {row['case']!r}")
     if found is not None or closed:  # what was asked before the end is answered, or it is not

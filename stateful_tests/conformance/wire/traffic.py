@@ -40,12 +40,15 @@ from stateful_tests.conformance.wire.before import (
     begin_later,
     broker_of,
     brokers_of,
+    counts_of,
     epoch_ms_of,
     filters_by_sql,
     first_put_ms,
+    groups_of,
     has_order_namespace,
     last_frames,
     named_topics,
+    number,
     ordered,
     routes_of,
     to_others,
@@ -55,6 +58,7 @@ from stateful_tests.conformance.wire.contents import (
     CONTENTS,
     RECORDS,
     RefusedError,
+    client_body,
     request_body,
     request_header,
 )
@@ -67,8 +71,9 @@ STORE = MessageStoreConfig(
 NAMESRV = "recorded-namesrv"
 PATIENCE_MS = 40_000
 BEFORE_MS = 20_000  # how long before the scenario the broker starts, if no message is older
+_ACL_EXCEPTION = "org.apache.rocketmq.acl.common.AclException"
 _DEPEND_ON_CONTENT = (12, 29, 32, 33, 321)  # QUERY_MESSAGE, by time, VIEW_MESSAGE_BY_ID, QUERY_CONSUME_QUEUE
-PUSHES = (39, 40, 220, 326)
+PUSHES = (39, 40, 220, 221, 326)
 """What brokers send by themselves, that clients here take."""
 _ASKS_ABOUT_LOG = {33: "offset", 36: "offset", 37: "commit_log_offset"}
 
@@ -87,14 +92,16 @@ class Lived:
 
 
 NOT_SERVED: Mapping[int, str] = {
-    25: "UPDATE_BROKER_CONFIG", 26: "GET_BROKER_CONFIG", 28: "GET_BROKER_RUNTIME_INFO", 43: "GET_ALL_CONSUMER_OFFSET",
-    45: "GET_ALL_DELAY_OFFSET", 200: "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP", 201: "GET_ALL_SUBSCRIPTIONGROUP_CONFIG",
-    202: "GET_TOPIC_STATS_INFO", 203: "GET_CONSUMER_CONNECTION_LIST", 204: "GET_PRODUCER_CONNECTION_LIST",
-    208: "GET_CONSUME_STATS", 221: "GET_CONSUMER_STATUS_FROM_CLIENT", 223: "INVOKE_BROKER_TO_GET_CONSUMER_STATUS",
-    307: "GET_CONSUMER_RUNNING_INFO", 309: "CONSUME_MESSAGE_DIRECTLY", 316: "GET_BROKER_CONSUME_STATS",
-    319: "GET_NAMESRV_CONFIG",
+    25: "UPDATE_BROKER_CONFIG", 26: "GET_BROKER_CONFIG", 28: "GET_BROKER_RUNTIME_INFO",
+    50: "UPDATE_AND_CREATE_ACL_CONFIG", 51: "DELETE_ACL_CONFIG", 52: "GET_BROKER_CLUSTER_ACL_INFO",
+    53: "UPDATE_GLOBAL_WHITE_ADDRS_CONFIG", 54: "GET_BROKER_CLUSTER_ACL_CONFIG",
+    301: "REGISTER_FILTER_SERVER", 303: "QUERY_CONSUME_TIME_SPAN", 305: "GET_SYSTEM_TOPIC_LIST_FROM_BROKER",
+    306: "CLEAN_EXPIRED_CONSUMEQUEUE", 307: "GET_CONSUMER_RUNNING_INFO", 309: "CONSUME_MESSAGE_DIRECTLY",
+    314: "CLONE_GROUP_OFFSET", 315: "VIEW_BROKER_STATS_DATA", 316: "CLEAN_UNUSED_TOPIC",
+    317: "GET_BROKER_CONSUME_STATS", 318: "UPDATE_NAMESRV_CONFIG", 319: "GET_NAMESRV_CONFIG",
+    323: "RESUME_CHECK_HALF_MESSAGE",
 }
-"""Requests that our servers do not serve, or that need a client that answers, by code."""
+"""What the servers of 4.9.3 serve and ours do not, by code."""
 
 
 _UNKNOWN = b"unknown"
@@ -146,7 +153,9 @@ class Traffic:
             world.simulation.clocks[machine].jump(first_ms - EPOCH_MS - world.now_ms)
         world.run(3_000)
         self._register()
-        self._put(older, first_ms)
+        for config in groups_of(self.scenario):
+            world.ask(self.addr, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=config), tester="before")
+        self._put(older)
         world.run(2_000)
         passed = self._clock() - self.epoch_ms
         for machine in (self.machine, NAMESRV):
@@ -172,23 +181,24 @@ class Traffic:
 
     def _fill(self, found: dict[tuple[str, int, int], MessageExt]) -> None:
         """Messages that no answer shows, though the first one about their queue counts them; nobody has sent any."""
-        settled: set[tuple[str, int]] = set()
+        least: dict[tuple[str, int], int] = {}
+        counted: dict[tuple[str, int], int] = {}
         for frame in self.scenario.frames:
-            fields, answer = frame.command.ext_fields, self.scenario.answer(frame)
-            if not frame.is_request or fields is None:
-                continue
-            topic = str(fields.get("topic") or fields.get("b"))
-            key = topic, int(fields.get("queueId") or fields.get("e") or 0)
-            ext = None if answer is None else answer.command.ext_fields
-            counted = frame.command.code in {RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, RequestCode.GET_MAX_OFFSET}
-            count = None if ext is None else ext.get("offset" if counted else "maxOffset")
-            mine = topic.startswith("%") or self._sent_before(topic, answer)  # a retry topic is filled by send-backs
-            if key not in settled and count and int(count) and not mine:
-                for offset in range(int(count)):
-                    found.setdefault((*key, offset), MessageExt(
-                        offset, _UNKNOWN, {}, topic, key[1], commit_log_offset=-1, store_timestamp=self.epoch_ms - 1))
-            if count or frame.command.code in SENDS:
-                settled.add(key)
+            answer = self.scenario.answer(frame) if frame.is_request else None
+            fields = frame.command.ext_fields
+            if frame.is_request and frame.command.code in SENDS and fields is not None:
+                to = str(fields.get("topic") or fields.get("b"))
+                counted.setdefault((to, number(fields.get("queueId") or fields.get("e"))), 0)
+            if answer is not None:
+                for (topic, queue_id), count in counts_of(frame.command, answer.command).items():
+                    if topic.startswith("%") or self._sent_before(topic, answer):
+                        continue  # a retry topic is filled by send-backs
+                    exact = frame.command.code != RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
+                    (counted if exact else least).setdefault((topic, queue_id), count)
+        for key, count in (least | counted).items():
+            for offset in range(count):
+                found.setdefault((*key, offset), MessageExt(
+                    offset, _UNKNOWN, {}, *key, commit_log_offset=-1, store_timestamp=self.epoch_ms - 1))
 
     def _sent_before(self, topic: str, answer: Frame | None) -> bool:
         if answer is None:
@@ -202,9 +212,8 @@ class Traffic:
             return None
         return next((one for one in self.requests if one.seq == frame.answers), None)
 
-    def _put(self, older: list[MessageExt], first_ms: int) -> None:
+    def _put(self, older: list[MessageExt]) -> None:
         """Send what was there, at the times at which it was stored."""
-        del first_ms
         self._unseen = {message.topic for message in older if message.body == _UNKNOWN}
         for message in older:
             ahead = message.store_timestamp - self._clock()
@@ -321,17 +330,18 @@ class Traffic:
         fields, answer = frame.command.ext_fields, self.scenario.answer(frame)
         if frame.link.endswith("namesrv"):
             return None
-        refused = answer is not None and answer.command.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
-        if refused and frame.command.code == RequestCode.PULL_MESSAGE:
-            return "sent to the fast port, which our brokers do not have"
-        topic = None if fields is None else fields.get("topic")
-        if frame.conn in self._elsewhere:
-            return "sent to another broker"
-        if topic in self._unseen and frame.command.code in _DEPEND_ON_CONTENT:
-            return "it is about messages that were there and that no answer shows"
-        if topic in self._begins_later:
-            return "the queue had lost its first messages before the recording"
-        return None
+        code, topic = frame.command.code, None if fields is None else fields.get("topic")
+        got, remark = (None, "") if answer is None else (answer.command.code, answer.command.remark or "")
+        unserved = got == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+        reasons = {
+            "it was refused by access control, which our brokers do not have": remark.startswith(_ACL_EXCEPTION),
+            "sent to the fast port, which our brokers do not have": unserved and code == RequestCode.PULL_MESSAGE,
+            "sent to another broker": frame.conn in self._elsewhere,
+            "it is about messages that were there and that no answer shows":
+                topic in self._unseen and code in _DEPEND_ON_CONTENT,
+            "the queue had lost its first messages before the recording": topic in self._begins_later,
+        }
+        return next((reason for reason, applies in reasons.items() if applies), None)
 
     def _client(self, conn: int) -> Any:
         machine = f"conn{conn}"
@@ -344,9 +354,19 @@ class Traffic:
     def _pushed_to(self, conn: int) -> Any:
         def handler(_: Connection, request: Command) -> Command | None:
             self.lived.pushes.append((conn, request))
-            return None if request.oneway else Command(0)
+            return None if request.oneway else self._client_answer(conn, request)
 
         return handler
+
+    def _client_answer(self, conn: int, request: Command) -> Command:
+        """What the recorded client answered when it was asked so for the same time."""
+        asked = [frame for frame in self.scenario.frames if frame.conn == conn and frame.is_request
+                 and not frame.from_client and frame.command.code == request.code]
+        times = sum((one, command.code) == (conn, request.code) for one, command in self.lived.pushes)
+        answer = self.scenario.answer(asked[times - 1]) if times <= len(asked) else None
+        if answer is None:
+            return Command(0)
+        return Command(answer.command.code, body=client_body(request.code, answer.command))
 
     def _drawn(self, frame: Frame, header: Any) -> Any:
         """A send that leaves the queue to the broker gets the one that the recorded broker drew."""

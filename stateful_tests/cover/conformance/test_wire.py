@@ -6,7 +6,7 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -16,10 +16,12 @@ from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.wire.answers import ASIDE
 from stateful_tests.conformance.wire.before import ordered
+from stateful_tests.conformance.wire.contents import CONTENTS
 from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import Scenario, scenarios
-from stateful_tests.conformance.wire.traffic import Lived, Traffic
+from stateful_tests.conformance.wire.traffic import NOT_SERVED, PUSHES, Lived, Traffic
+from stateful_tests.worlds.world import World
 
 WIRE = RECORDINGS / "wire"
 Change = Callable[[RemotingCommand], bool]
@@ -121,6 +123,18 @@ def test_what_is_not_asked_is_named() -> None:
     assert row.outcome == Outcome.HOLDS
     assert row.cost["aside"] == 2
     assert "not compared: sent to the fast port" in row.note
+
+
+def test_what_nobody_here_serves_is_what_is_listed() -> None:
+    with World() as world:
+        world.add_namesrv("ns")
+        world.add_broker("broker", "broker")
+        world.run(100)
+        served = {int(code) for code in world.brokers["broker"].processors}
+        handler, *_ = cast("Any", world.namesrvs["ns"].server).default_processor
+        served |= {int(code) for code in handler.__self__.handlers}
+    assert not served & set(NOT_SERVED)
+    assert served | set(PUSHES) == set(CONTENTS)
 
 
 def test_every_part_that_is_set_aside_has_its_reason() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from impl.client import send_kernel
 from impl.client.message_listener import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
@@ -20,16 +19,11 @@ from impl.client.message_listener import (
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_RECONSUME_TIME
-from impl.common.message_to_send import Message
 from impl.common.topic_config import TopicConfig
-from impl.decisions.java_errors import JavaError, JavaRuntimeError
+from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import MessageAppended, SendAttempted
-from impl.variants.catalogue import REPAIRS
-from impl.variants.stack import active
+from impl.events import MessageAppended
 from stateful_tests.worlds.producers import Sending
-from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 BROKER, TOPIC, RETRY, DEAD = "broker-a", "orders", "%RETRY%G", "%DLQ%G"
@@ -151,54 +145,3 @@ def test_who_broadcasts_drops_what_has_failed(world: World) -> None:
     world.run(60_000)
     assert listener.given == [(TOPIC, 0)]
     assert stored(world, listener) == (0, 0)
-
-
-@pytest.mark.parametrize(("repairs", "copies"), [((), 2), (("expired_is_over",), 1)])
-def test_what_has_expired_and_fails_later_is_sent_back_twice_unless_that_is_repaired(
-    world: World, repairs: tuple[str, ...], copies: int,
-) -> None:
-    class Slow(Bad):
-        async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
-            if self.given:
-                return success(context)
-            self.first = msgs[0].get_property("UNIQ_KEY") or ""
-            self.given.append((context.message_queue.topic, 0))
-            await world.simulation.nodes["c1"].sleep(150_000)
-            return ConsumeConcurrentlyStatus.RECONSUME_LATER
-
-    listener = Slow(None)
-    with active([REPAIRS[name] for name in repairs]):
-        listening(world, listener, replace(CONFIG, consume_timeout_minutes=1))
-        world.run(200_000)
-    assert stored(world, listener) == (copies, 0)
-
-
-@pytest.mark.parametrize(("subject", "anew"), [("shipped", True), ("repaired", False)])
-def test_x5_a_message_whose_send_back_is_not_answered_is_sent_anew(subject: str, *, anew: bool) -> None:
-    with subject_named(subject).running(), World() as world:
-        world.add_namesrv()
-        world.add_broker(BROKER, BROKER, topics=[TopicConfig(TOPIC, 1, 1)])
-        world.run(100)
-        consumer = listening(world, Bad(ConsumeConcurrentlyStatus.CONSUME_SUCCESS))
-        world.run(30_000)
-        world.simulation.kill(BROKER)
-        raised: list[JavaError] = []
-
-        async def send_back() -> None:
-            try:
-                await consumer.send_message_back(MessageExt(0, topic=TOPIC), 3, BROKER)
-            except JavaError as error:
-                raised.append(error)
-
-        world.call("c1", send_back)
-        world.run(30_000)
-        assert raised, "a broker that is dead takes nothing"
-        assert bool(world.events(SendAttempted)) is anew
-
-
-@pytest.mark.parametrize(("subject", "second"), [("shipped", 0), ("repaired", 5)])
-def test_x20_a_second_send_of_a_retry_says_how_often_it_was_tried(subject: str, second: int) -> None:
-    message = Message(RETRY, b"x")
-    message.put_property(PROPERTY_RECONSUME_TIME, "5")
-    with subject_named(subject).running():
-        assert [send_kernel._reconsume_times(message)[0] for _ in range(2)] == [5, second]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from impl.client.client_config import ClientConfig
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
-from impl.client.mq_client_instance import ClientConfig, MQClientManager
+from impl.client.mq_client_manager import MQClientManager
 from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import MQClientError

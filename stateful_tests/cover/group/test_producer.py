@@ -23,7 +23,6 @@ from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
 from impl.common.message_to_send import Message
 from impl.common.request_code import RequestCode
-from impl.common.topic_config import TopicConfig
 from impl.common.util_all import uncompress
 from impl.decisions.flags import COMPRESSED_FLAG
 from impl.decisions.java_errors import JavaError, MQClientError
@@ -250,26 +249,6 @@ def test_an_asynchronous_send_does_not_retry_an_answer(world: World) -> None:
     (error,) = callback.told
     assert isinstance(error, MQBrokerError)
     assert len(attempts(world)) == 1
-
-
-def test_an_asynchronous_retry_keeps_the_queue_id_of_the_first_broker(world: World) -> None:
-    world.add_broker("broker-c", "broker-c", topics=[TopicConfig("uneven", 8, 8)])
-    world.add_broker("broker-d", "broker-d", topics=[TopicConfig("uneven", 1, 1)])
-    world.run(1_000)
-    producer, callback = started(world), Callback()
-    outcome(world, lambda: producer.impl.try_to_find_topic_publish_info("uneven"))
-    world.simulation.kill("broker-c")
-    world.run(100)
-
-    async def send() -> None:
-        for _ in range(9):
-            producer.send_async(Message("uneven", b"x"), callback)
-
-    outcome(world, send)
-    world.run(2_000)
-    refused = [one for one in callback.told if isinstance(one, MQBrokerError)]
-    assert refused
-    assert all("is illegal" in str(one.message) for one in refused)
 
 
 def test_one_way_nobody_waits(world: World) -> None:

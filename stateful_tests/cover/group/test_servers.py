@@ -12,6 +12,7 @@ from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.client_channel_info import CHANNEL_EXPIRED_TIMEOUT_MS
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
+from impl.broker.examination_processor import ExaminationProcessor
 from impl.broker.request_table import pool_sizes
 from impl.broker.tables import CONSUMER_OFFSET_PATH
 from impl.common.config_manager import file_to_string
@@ -199,10 +200,10 @@ def test_every_request_that_a_processor_serves_has_a_row() -> None:
     with World() as world:
         one_broker(world)
         served = {cast("MethodType", handler) for handler, _ in world.brokers[BROKER].processors.values()}
-    assert len(served) == 31
-    kinds = {AdminBrokerProcessor, ClientManageProcessor, ConsumerManageProcessor}
+    assert len(served) == 36
+    kinds = {AdminBrokerProcessor, ClientManageProcessor, ConsumerManageProcessor, ExaminationProcessor}
     served = {method for method in served if method.__self__.__class__ in kinds}
-    assert len(served) == 22
+    assert len(served) == 27
     methods = {
         (kind, name) for kind in kinds for name, method in vars(kind).items()
         if not name.startswith("_") and list(signature(method).parameters) == ["self", "channel", "request"]
@@ -218,7 +219,8 @@ def test_which_requests_share_a_pool() -> None:
             pools.setdefault(pool, set()).add(code)
         assert pools == {
             "heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15},
-            "admin": {17, 21, 29, 30, 31, 32, 41, 42, 43, 45, 201, 207, 215, 222, 223, 300, 308, 321},
+            "admin": {17, 21, 29, 30, 31, 32, 41, 42, 43, 45, 200, 201, 202, 203, 204, 207, 208, 215, 222, 223, 300,
+                      308, 321},
             "send": {10, 36, 310, 320}, "pull": {11}, "reply": {324, 325}, "query": {12, 33}, "end_transaction": {37},
         }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {

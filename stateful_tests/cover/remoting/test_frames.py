@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from impl.common.fastjson.characters import JSONError
 from impl.common.fastjson.deserializers import from_json, strings_from_json
-from impl.common.fastjson.lexer import JSONError
 from impl.common.fastjson.serializer import to_json
 from impl.decisions.java_errors import BufferUnderflowError, NullPointerError
 from impl.remoting.register_broker_body import (
@@ -57,6 +57,36 @@ def test_the_second_of_two_equal_fields_counts_only_if_it_comes_in_order() -> No
 def test_nesting_that_is_too_deep_is_refused() -> None:
     with pytest.raises(JSONError):
         from_json('{"nope":' + "[" * 5000 + "]" * 5000 + "}", "TopicConfig", 0)
+
+
+@pytest.mark.parametrize(("name", "text", "answer"), [
+    ("TopicConfig", '{"topicName":1F}', "1.0"), ("TopicConfig", '{"topicName" :Set[1,2]}', "[1, 2]"),
+    ("TopicConfig", '{"topicName":new Date(5)}', "Thu Jan 01 00:00:00 UTC 1970"),
+    ("TopicConfig", '{"topicName":{[1]:2}}', "{[1]:2}"),
+    ("TopicConfig", '{"topicName":"\U0001f600"}', "\U0001f600"),
+    ("TopicConfig", '{"topicName" :"\\ud83d\\ude00"}', "\U0001f600"),
+    ("TopicConfig", '{"topicName":"\\x4Z"}', "@"), ("TopicConfig", '{"topicName":"\\u+041"}', "A"),
+    ("DataVersion", '{"timestamp":{"andIncrement":1,"andDecrement":2}}', 2),
+    ("DataVersion", '{"timestamp" :-L}', -28), ("DataVersion", '{"timestamp" :1.9D}', 1),
+    ("ConsumeStats", '{"consumeTps" :new Date(5)}', "parseDouble error, field : consumeTps"),
+    ("DataVersion", '{"nope":1e}', 'No exponent digits., pos 10, line 1, column 11{"nope":1e}'),
+    ("DataVersion", '{"nope":x\'4Z\'}', "illegal state. Z"), ("DataVersion", '{"nope":x\'4\'}', "illegal state. 1"),
+    ("TopicConfig", '{"topicName":"\\u12"}', "Index 4 out of bounds for length 4"),
+    ("RemotingCommand", '{"body":[300]}', "short overflow : 300"),
+    ("RemotingCommand", '{"body":5}', 'field body expect \'[\', but int, pos 9, line 1, column 10{"body":5}'),
+    ("ClusterInfo", '{"brokerAddrTable" :[{}]}',
+     "set property error, org.apache.rocketmq.common.protocol.body.ClusterInfo#brokerAddrTable"),
+    ("TopicRouteData", '{"brokerDatas":Set[{}]}', (
+        "class java.util.HashSet cannot be cast to class java.util.List (java.util.HashSet and java.util.List are in "
+        "module java.base of loader 'bootstrap')")),
+])
+def test_an_odd_text_is_read_as_fastjson_reads_it(name: str, text: str, answer: object) -> None:
+    try:
+        value = from_json(text, name, 0)
+        found = next(one for field, one in value.values.items() if f'"{field}"' in text)
+    except JSONError as error:
+        found = error.message
+    assert found == answer
 
 
 def test_a_text_that_never_ends_is_refused() -> None:

@@ -10,7 +10,7 @@ from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
 from impl.hosts.simulation.sockets import CONNECT_TIMEOUT_MS, WINDOW_BYTES, Socket
 from impl.hosts.simulation.tape import ReplayTape
-from impl.ports.connection import ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import StreamError
 
 
 class Pair:
@@ -105,7 +105,7 @@ def test_the_other_side_has_closed_what_it_sent_is_read_first(pair: Pair) -> Non
     pair.later(1)
     assert [client.read(9), client.read(9)] == [b"bye", None]
     assert {*pair.ready_ms} == {pair.world.kernel.now_ms}
-    with pytest.raises(ConnectionError, match="Broken pipe"):
+    with pytest.raises(StreamError, match="Broken pipe"):
         client.write(b"x")
 
 
@@ -132,9 +132,9 @@ def test_a_machine_that_is_up_again_resets_what_it_does_not_know(pair: Pair) -> 
     pair.later(5)
     client.write(b"x")
     pair.later(5)
-    with pytest.raises(ConnectionError, match="reset"):
+    with pytest.raises(StreamError, match="reset"):
         client.read(9)
-    with pytest.raises(ConnectionError):
+    with pytest.raises(StreamError):
         client.write(b"x")
     client.close()
 

@@ -16,7 +16,7 @@ from impl.hash_map import HashMap
 from impl.hosts.simulation.disk import Disk, MachineDisk
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.tape import ReplayTape
-from impl.ports.connection import Connect
+from impl.ports.byte_stream import Connect
 from impl.store.default_message_store import DefaultMessageStore, nowhere
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig

@@ -9,7 +9,7 @@ import pytest
 
 from impl.hosts.simulation.streams import ROOM_BYTES, Stream, connector, streams
 from impl.hosts.sockets.connections import Listener, connect
-from impl.ports.connection import Connection, ConnectionError  # noqa: A004  # java.io.IOException of a channel
+from impl.ports.byte_stream import ByteStream, StreamError
 from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
@@ -382,8 +382,8 @@ def test_over_tcp() -> None:
 @pytest.mark.parametrize("kind", ["stream", "socket"])
 def test_what_connections_promise(kind: str) -> None:
     """The suite of the port: both hosts pass it."""
-    one: Connection
-    other: Connection
+    one: ByteStream
+    other: ByteStream
     if kind == "stream":
         one, other = streams()
     else:
@@ -405,7 +405,7 @@ def test_what_connections_promise(kind: str) -> None:
     assert one.read(1) is None
     one.close()
     one.close()
-    with pytest.raises(ConnectionError):
+    with pytest.raises(StreamError):
         one.read(1)
-    with pytest.raises(ConnectionError):
+    with pytest.raises(StreamError):
         other.write(b"x")

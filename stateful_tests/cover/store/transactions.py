@@ -7,7 +7,7 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.broker.transaction.end_transaction_processor import Answer, EndTransactionProcessor
 from impl.broker.transaction.transactional_message_bridge import CID_SYS_RMQ_TRANS, Tables, TransactionalMessageBridge
@@ -45,7 +45,7 @@ class TransactionBroker(Broker):
 
     def serve(self) -> None:
         """Make what works on the store that is there now."""
-        topics = TopicConfigManager(TopicSettings("broker"), self.now_ms, lambda: None)
+        topics = TopicConfigManager(BrokerConfig("broker", ()), self.now_ms, lambda: None)
         tables = Tables("broker", self.offsets, topics, self._register)
         self.bridge = TransactionalMessageBridge(tables, self.store, STORED, self.now_ms)
         self.service = TransactionalMessageServiceImpl(self.bridge)

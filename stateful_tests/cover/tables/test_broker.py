@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from impl.broker.bloom_filter import BloomFilter
+from impl.broker.broker_config import BrokerConfig
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.sql_filter import MQFilterError, compile_sql92
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
-from impl.broker.topic_config_manager import TopicConfigManager, TopicSettings
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, IllegalArgumentError, NullPointerError
@@ -144,7 +145,7 @@ def test_a_group_is_disabled_in_place_and_written_later() -> None:
 
 
 def topics(host: Host, **settings: Any) -> TopicConfigManager:
-    return TopicConfigManager(TopicSettings("broker-a", **settings), host.now_ms, host.persist)
+    return TopicConfigManager(BrokerConfig("broker-a", (), **settings), host.now_ms, host.persist)
 
 
 def test_the_broker_starts_with_its_system_topics() -> None:

@@ -47,8 +47,8 @@ def test_the_story_of_every_hazard_is_judged_by_a_property() -> None:
     assert {name for name in BREAKS if not name.startswith("refines_")} <= {*DECLARED}
 
 
-@pytest.mark.parametrize(("hazard", "story", "name"), TOLD_TWICE)
-def test_a_story_that_is_told_twice_breaks_its_property_as_shipped_only(hazard: str, story: str, name: str) -> None:
+@pytest.mark.parametrize(("hazard", "story"), dict.fromkeys((hazard, story) for hazard, story, _ in TOLD_TWICE))
+def test_a_story_that_is_told_twice_breaks_its_properties_as_shipped_only(hazard: str, story: str) -> None:
     with looking_on() as worlds:
         told_twice(story)()
     if hazard not in {told for told, _ in told_of()}:
@@ -56,8 +56,9 @@ def test_a_story_that_is_told_twice_breaks_its_property_as_shipped_only(hazard: 
         assert shown is not None
         assert written(shown) == stored(hazard)
         assert [*flaws(shown)] == []
-    assert [one.of(name) is not None for one in worlds] == [True, False]
-    assert wrongly_told(hazard, name, worlds) == []
+    for name in (name for *same, name in TOLD_TWICE if same == [hazard, story]):
+        assert [one.of(name) is not None for one in worlds] == [True, False]
+        assert wrongly_told(hazard, name, worlds) == []
 
 
 def test_what_goes_together_is_not_told_apart_in_some_story() -> None:

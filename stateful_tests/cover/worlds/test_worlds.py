@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.decisions.java_errors import NullPointerError
+from impl.events.host import ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from invariants.finding import put_down_to
@@ -198,3 +201,16 @@ def test_strategies_differ_in_what_is_on() -> None:
     assert all(on <= faults_of(storm) for on in swarms)
     assert len({frozenset(on) for on in swarms}) > 10
     assert played(storm, "swarm", ReplayTape([])) == CALM
+
+
+def test_a_process_whose_shutdown_hook_dies_has_ended_all_the_same() -> None:
+    async def dies() -> None:
+        raise NullPointerError
+
+    with World() as world:
+        world.add_consumer("consumer1", PushConsumerConfig("G", {"orders": "*"}), idle=True)
+        ended: list[str] = []
+        world.shut_down("consumer1", dies, lambda node: ended.append(node.name))
+        world.run(100)
+        assert ended == ["consumer1"]
+        assert [event.thread for _, event in world.events(ThreadDied)] == ["shutdown hook"]

@@ -101,6 +101,11 @@ UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
 GROWS = Tables(stored_at=Turns(QueueRange(0, 9), QueueRange(0, 12)),
                consume_from=(ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 70))
 
+YOUNG = Tables(stored_at=QueueRange(0, 9), consume_from=END.answers["consume_from"],
+               queue_units={("orders", 0): (0, 9), ("orders", 1): (0, 0), ("invoices", 0): (0, 9)})
+KNOWN_TOPIC = Tables(**YOUNG.answers, committed={("orders", 3): 4})
+GREW_LATER = Tables(**{**YOUNG.answers, "queue_units": Turns(
+    {("orders", 0): (0, 0), ("orders", 1): (0, 9), ("invoices", 0): (0, 9)}, {("orders", 0): (0, 9)})})
 ON_DISK = Tables(stored_at=QueueRange(0, 9, on_disk=True), committed={("invoices", 0): 4})
 
 HISTORIES = (
@@ -123,6 +128,17 @@ HISTORIES = (
             (START, answered(0, 3), taken(1, C2, 8)), views=END),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
             (START, BROADCASTING, answered(0, -1), taken(1, C2, 8)), views=END),
+    # A queue that had messages when its group came is answered 0, and its group has no offset of the topic then.
+    Written("new_group_begins_where_it_is_to", (START, answered(0, 0), taken(1, C2, 0)),
+            (START, answered(0, 0), taken(1, C2, 9)), views=YOUNG, kept_views=YOUNG),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, 0), taken(1, C2, 0)),
+            (START, answered(0, 0), taken(1, C2, 0)), views=YOUNG, kept_views=KNOWN_TOPIC),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, 0), taken(1, C2, 0)),
+            (START, answered(0, 0), taken(1, C2, 0)), views=YOUNG, kept_views=GREW_LATER),
+    Written("new_group_begins_where_it_is_to",
+            (START, answered(0, 0, C), (1, B, GroupOffsetsRemoved(B, G)), answered(2, 0), taken(3, C2, 0)),
+            (START, answered(0, 0, C), (1, B, GroupOffsetsRemoved(B, "H")), answered(2, 0), taken(3, C2, 0)),
+            views=GREW_LATER, kept_views=GREW_LATER),
     Written("no_beginning_skips", (*KNOWN, settled(10, 98), taken(11, C2, 100)),
             (*KNOWN, settled(10, 98, 99), taken(11, C2, 100))),
     Written("no_beginning_skips", (START, taken(0, C, 98), answered(1, 98), taken(2, C2, 100)),

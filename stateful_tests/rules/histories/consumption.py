@@ -35,6 +35,8 @@ WORKS = Bounds(listener_ms=7_000)
 LIMIT_MS, BEGUN_MS = deadlines.settled(WORKS), deadlines.begun(WORKS)
 FAILS = Tables(calm=False)
 LOOKED_TO = (3, C, PullAnswered(ID, G, MQ, 0, 110))
+TAKEN_AGAIN = (5, C, QueueTaken(ID, G, MQ, 0))
+NOTHING, DELETED = ((6, C, PullAnswered(ID, G, MQ, 19, offset)) for offset in (100, 110))
 ANSWERED = MessagesAnswered(G, MQ, (100,), ("k",), ("LATER",))
 
 Told = tuple[int, str, Any]
@@ -93,6 +95,10 @@ HISTORIES = (
             (taken(), pulled(100), LOOKED_TO, pulled(110), pulled(110))),
     Written("pulls_follow_one_another", (taken(), pulled(100), LOOKED_TO, DROPPED, taken(ms=5), pulled(110, 6)),
             (taken(), pulled(100), (3, C, PullAnswered(ID, G, MQ, 19, 90)), pulled(100))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), DROPPED, TAKEN_AGAIN, NOTHING, pulled(100, 7)),
+            (taken(), pulled(100), DELETED, pulled(110, 7))),
+    Written("pulls_follow_one_another", (taken(), pulled(100), DROPPED, TAKEN_AGAIN, NOTHING, pulled(100, 7)),
+            (taken(), pulled(100), DROPPED, TAKEN_AGAIN, (6, C, PullAnswered(ID, G, MQ, 20, 100)), pulled(100, 7))),
     Written("found_is_settled", (STARTED, taken(), found(100, 101), (3, C, ANSWERED._replace(answers=("SUCCESS",)))),
             (STARTED, taken(), found(100, 101), (3, C, ANSWERED))),
     Written("found_is_settled", (STARTED, taken(), (3, "c2", ANSWERED), found(100, 101)),

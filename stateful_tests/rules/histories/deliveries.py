@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, WorldHealed
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, SendAttempted, WorldHealed
 from invariants.views import StoredRecord, Subscription
 from stateful_tests.rules.histories.promises import MASTER, MEMBER
 from stateful_tests.rules.written import Tables, Written
@@ -16,6 +16,7 @@ B, C, C2, G = "broker-a", "c1", "c2", "G"
 MQ = MessageQueue("orders", B, 0)
 ELSEWHERE, AGAIN = MQ._replace(queue_id=1), MessageQueue("%RETRY%G", B, 0)
 SUCCESS, LATER = "SUCCESS", "LATER"
+MINUTE_MS = 60_000
 FAILS = Tables(calm=False)
 
 Told = tuple[int, str, Any]
@@ -33,6 +34,11 @@ def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = M
     """A listener answers."""
     keys = tuple(f"k{offset}" for offset in offsets)
     return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
+
+
+def sent(ms: int, offset: int) -> Told:
+    """A client sends a message."""
+    return ms, C, SendAttempted(C, "CLIENT_INNER_PRODUCER", f"k{offset}", 1, AGAIN)
 
 
 def appended(ms: int, offset: int, topic: str = "orders") -> Told:
@@ -55,6 +61,8 @@ def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orde
 HEALED = (9, "", WorldHealed())
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
 
+FAILED = given(1, 5), answered(1, 5, answer=LATER)
+
 HISTORIES = (
     Written("attempts_are_counted", broken=(given(1, 5, attempt=3),), kept=(given(1, 5, attempt=2),),
             says="sent back 3 times"),
@@ -68,13 +76,26 @@ HISTORIES = (
     Written("attempts_are_counted", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
             causes=("X20",), says="as if it had never been tried"),
 
-    Written("failure_is_retried_once", broken=(answered(1, 5, answer=LATER), put_off(2, 5), put_off(3, 5)),
-            kept=(answered(1, 5, answer=LATER), put_off(2, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
+    Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), put_off(3, 5)), causes=(),
+            kept=(*FAILED, put_off(2, 5), given(3, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
             says="off 2 times"),
+    Written("failure_is_retried_once", broken=(given(1, 5), put_off(MINUTE_MS, 5)), causes=(),
+            kept=(given(1, 5), put_off(MINUTE_MS + 1, 5))),
     Written("failure_is_retried_once", broken=(given(1, 5), put_off(2, 5)), kept=(put_off(1, 5), given(2, 5))),
     Written("failure_is_retried_once",
-            broken=(answered(1, 5, answer=LATER), put_off(2, 5), answered(2, 5), put_off(3, 5)),
-            kept=(put_off(1, 6), put_off(2, 6), answered(3, 5, answer=LATER), appended(3, 5), appended(4, 5))),
+            broken=(*FAILED, put_off(2, 5), given(2, 5), answered(2, 5), put_off(3, 5)),
+            kept=(put_off(1, 6), put_off(2, 6), *FAILED, appended(3, 5), appended(4, 5))),
+    Written("failure_is_retried_once",
+            broken=(given(1, 5), put_off(70_000, 5), given(70_001, 5, mq=AGAIN), answered(70_002, 5, mq=AGAIN),
+                    answered(80_000, 5, answer=LATER), put_off(80_001, 5)),
+            kept=(given(1, 5), given(2, 5, at=C2), put_off(70_000, 5), answered(80_000, 5, answer=LATER), put_off(
+                80_001, 5)), causes=("X7",)),
+    Written("failure_is_retried_once",
+            broken=(given(1, 5), (2, C, ProcessKilled(1, power_loss=False)), put_off(70_000, 5)), causes=(),
+            kept=(given(1, 5), answered(1, 5), given(2, 5), put_off(70_000, 5))),
+    Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), sent(3, 5), put_off(3, 5)), causes=("X5",),
+            kept=(*FAILED, sent(3, 5), put_off(3, 5))),
+    Written("failure_is_retried_once", broken=(sent(0, 5), *FAILED, put_off(2, 5), put_off(3, 5)), causes=()),
 
     Written("ordered_messages_stay_in_order", broken=(given(1, 5, orderly=True), given(2, 6, orderly=True)),
             kept=(given(1, 5, orderly=True), answered(2, 5), given(3, 6, orderly=True)), says="c1 has not settled 5"),

@@ -8,22 +8,22 @@ from typing import Protocol
 from impl.ports.threads import Signal
 
 
-class ConnectionError(Exception):  # noqa: A001  # java.io.IOException of a channel
+class StreamError(Exception):
     """The connection is broken, or closed by this side."""
 
 
-class Connection(Protocol):
+class ByteStream(Protocol):
     """One end of a connection."""
 
     def read(self, limit: int) -> bytes | None:
         """SocketChannel#read: up to so many bytes that have come; b"" if none have, None if the other side has closed.
 
-        Raises ConnectionError.
+        Raises StreamError.
         """
         ...
 
     def write(self, data: bytes) -> int:
-        """SocketChannel#write: send as many bytes as there is room for, and say how many. Raises ConnectionError."""
+        """SocketChannel#write: send as many bytes as there is room for, and say how many. Raises StreamError."""
         ...
 
     def close(self) -> None:
@@ -31,7 +31,7 @@ class Connection(Protocol):
         ...
 
 
-class Selectable(Connection, Protocol):
+class SelectableStream(ByteStream, Protocol):
     """A connection that a thread can wait for, as with a java.nio.channels.Selector.
 
     ready -- is notified when bytes have come, when there is room again, and when the other side has closed.
@@ -45,5 +45,5 @@ class Selectable(Connection, Protocol):
         ...
 
 
-Connect = Callable[[str], Connection | None]
+Connect = Callable[[str], ByteStream | None]
 """RemotingUtil#connect: to an address; None if nobody listens there."""

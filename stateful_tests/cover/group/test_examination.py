@@ -1,0 +1,98 @@
+"""What a broker says to operators of topics, groups and their members, and a group that they set up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from impl.common.headers import (
+    ConsumerGroupRequestHeader,
+    ConsumerOffsetRequestHeader,
+    GetConsumeStatsRequestHeader,
+    ProducerGroupRequestHeader,
+    TopicRequestHeader,
+)
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.subscription import SubscriptionData
+from impl.ports.remoting import Command
+from stateful_tests.cover.group.stored import ADDRESS, BROKER, GROUP, begin, pulled, send
+from stateful_tests.worlds.world import World
+
+QUEUE = MessageQueue("orders", BROKER, 0)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        begin(world)
+        yield world
+
+
+def asked(world: World, code: RequestCode, header: Any = None, body: Any = None) -> Command:
+    return world.ask(ADDRESS, Command(code, header, body))
+
+
+def beat(world: World, topic: str = "orders") -> None:
+    subscribed = [SubscriptionData(topic, "*")]
+    consumer = ConsumerData(GROUP, CONSUME_PASSIVELY, CLUSTERING, "CONSUME_FROM_LAST_OFFSET", subscribed)
+    asked(world, RequestCode.HEART_BEAT, body=HeartbeatData("me", [ProducerData("P")], [consumer]))
+
+
+def committed(world: World, offset: int) -> Command:
+    """What was consumed, once so much is committed."""
+    asked(world, RequestCode.UPDATE_CONSUMER_OFFSET, ConsumerOffsetRequestHeader(GROUP, "orders", 0, offset))
+    return asked(world, RequestCode.GET_CONSUME_STATS, GetConsumeStatsRequestHeader(GROUP))
+
+
+def test_a_topic_tells_the_ends_of_its_queues_and_the_time_of_the_last_message(world: World) -> None:
+    send(world)
+    (message,) = pulled(world)
+    table = asked(world, RequestCode.GET_TOPIC_STATS_INFO, TopicRequestHeader("orders")).body.offset_table
+    assert len(table) == 4
+    assert table[QUEUE] == (0, 1, message.store_timestamp)
+    assert table[MessageQueue("orders", BROKER, 1)] == (0, 0, 0)
+    answer = asked(world, RequestCode.GET_TOPIC_STATS_INFO, TopicRequestHeader("nope"))
+    assert (answer.code, answer.remark) == (ResponseCode.TOPIC_NOT_EXIST, "topic[nope] not exist")
+
+
+def test_members_are_listed_with_what_they_subscribe(world: World) -> None:
+    beat(world)
+    consumers = asked(world, RequestCode.GET_CONSUMER_CONNECTION_LIST, ConsumerGroupRequestHeader(GROUP)).body
+    producers = asked(world, RequestCode.GET_PRODUCER_CONNECTION_LIST, ProducerGroupRequestHeader("P")).body
+    assert consumers.connection_set == producers.connection_set
+    assert [one.client_id for one in consumers.connection_set] == ["me"]
+    assert set(consumers.subscription_table) == {"orders"}
+    assert consumers.message_model == CLUSTERING
+
+
+def test_a_group_that_is_not_there_is_named(world: World) -> None:
+    consumers = asked(world, RequestCode.GET_CONSUMER_CONNECTION_LIST, ConsumerGroupRequestHeader("X"))
+    producers = asked(world, RequestCode.GET_PRODUCER_CONNECTION_LIST, ProducerGroupRequestHeader("X"))
+    assert (consumers.code, consumers.remark) == (206, "the consumer group[X] not online")
+    assert (producers.code, producers.remark) == (1, "the producer group[X] not exist")
+
+
+def test_what_a_group_has_consumed_is_told_but_not_of_topics_that_it_does_not_subscribe(world: World) -> None:
+    send(world)
+    (message,) = pulled(world)
+    table = committed(world, 1).body.offset_table
+    assert table[QUEUE] == (1, 1, message.store_timestamp)
+    assert table[MessageQueue("orders", BROKER, 3)] == (0, 0, 0)
+    assert committed(world, 7).body.offset_table[QUEUE] == (1, 7, 0), "no message has that offset"
+    beat(world, topic="others")
+    assert committed(world, 1).body.offset_table == {}
+
+
+def test_a_group_is_set_up_and_null_changes_nothing(world: World) -> None:
+    groups = world.brokers[BROKER].subscription_group_manager
+    config = SubscriptionGroupConfig("set-up", retry_max_times=3)
+    assert asked(world, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=config).code == 0
+    assert groups.subscription_group_table.get("set-up") == config
+    version = groups.data_version.counter
+    assert asked(world, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP).code == 0
+    assert groups.data_version.counter == version

@@ -1,0 +1,1 @@
+"""Traces of the models, done with the implementation."""

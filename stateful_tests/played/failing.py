@@ -1,0 +1,184 @@
+"""Traces of `Delivery`, done with a broker and with the client whose listener fails."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.send_message_back import send_message_back
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP
+from impl.common.message_decoder import decode
+from impl.common.topic_config import TopicConfig
+from impl.decisions.message_queue import MessageQueue
+from impl.ports.remoting import RemotingTimeoutError
+from stateful_tests.played.trace import PlayedTrace
+from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.world import World
+
+_BROKER, _CLIENT, _GROUP, _TOPIC, _RETRY = "broker-a", "c1", "G", "T", "%RETRY%G"
+_LEVEL, _DELAY_MS, _MINUTES = 1, 2_000, 15
+_LEVELS = " ".join(["1s"] * 18)
+
+
+class PlayedDelivery(PlayedTrace):
+    """records -- the message as it was pulled each time that it was stored. open -- those that the group has before it.
+
+    tried -- how often a listener was given it. done -- whether one has succeeded.
+    """
+
+    DEAD_LETTERS = "%DLQ%G"
+    parts = "impl.broker.send_message_back, impl.client.send_message_back and impl.client.send_kernel"
+
+    def begin(self) -> None:
+        """A message is stored. The client has another group, so that it pulls nothing of this one by itself."""
+        self._opened = ExitStack()
+        self.world = world = self._opened.enter_context(World())
+        world.store_config = replace(STORE, message_delay_level=_LEVELS)
+        world.add_namesrv()
+        topics = [TopicConfig(topic, 1, 1) for topic in (_TOPIC, _RETRY, "other")]
+        world.add_broker(_BROKER, _BROKER, topics=topics)
+        world.add_consumer(_CLIENT, PushConsumerConfig("other", {"other": "*"}))
+        world.add_tester("tester")
+        world.run(1_000)
+        world.send("tester", MessageQueue(_TOPIC, _BROKER, 0))
+        world.run(_DELAY_MS)
+        self.records = self.stored(_TOPIC)
+        self.open, self.tried, self.succeeded = {0}, 0, False
+
+    def leave(self) -> None:
+        """The world ends."""
+        self._opened.close()
+
+    # What the broker has ----------------------------------------------------------------------------------------------
+
+    def stored(self, topic: str) -> list[MessageExt]:
+        """All messages of a topic."""
+        store, found = self.world.brokers[_BROKER].data_plane.store, list[MessageExt]()
+        while (result := store.get_message(topic, 0, len(found), 1)) is not None and result.records:
+            message = decode(ByteBuffer(result.records[0]))
+            assert message is not None
+            found.append(message)
+        return found
+
+    def _settled(self, record: int) -> int:
+        """The group has this record before it no more, but what was stored meanwhile; returns how much that is."""
+        self.world.run(_DELAY_MS)
+        self.open.discard(record)
+        known = len(self.records)
+        self.records += self.stored(_RETRY)[known - 1:]
+        self.open |= {*range(known, len(self.records))}
+        return len(self.records) - known
+
+    # What a listener does ---------------------------------------------------------------------------------------------
+
+    def _given(self, record: str) -> MessageExt:
+        self.tried += 1
+        return self.records[int(record)]
+
+    def _run(self, job: Coroutine[Any, Any, None]) -> None:
+        """In a thread of the client, to its end."""
+        ended: list[bool] = []
+
+        async def work() -> None:
+            await job
+            ended.append(True)
+
+        self.world.call(_CLIENT, work)
+        self.world.run_until(lambda: bool(ended), 10_000)
+
+    def _send_back(self, message: MessageExt) -> None:
+        """DefaultMQPushConsumerImpl#sendMessageBack."""
+        instance = self.world.consumers[_CLIENT][0].instance
+        self._run(send_message_back(instance, _GROUP, message, _LEVEL, _BROKER, self.constants["most"]))
+
+    @contextmanager
+    def _failing(self, owner: Any, name: str, *, arrives: bool) -> Iterator[None]:
+        """The first call of the block is not answered; arrives -- the request is heard."""
+        real, calls = getattr(owner, name), list[int]()
+
+        async def first(*given: Any, **more: Any) -> Any:
+            calls.append(1)
+            answer = await real(*given, **more) if arrives or len(calls) > 1 else None
+            if len(calls) > 1:
+                return answer
+            raise RemotingTimeoutError("lost")
+
+        setattr(owner, name, first)
+        yield
+        setattr(owner, name, real)
+
+    def succeed(self, record: str) -> str:
+        """See the model."""
+        self._given(record)
+        self.succeeded = True
+        self._settled(int(record))
+        return "CONSUME_SUCCESS"
+
+    def send_back(self, record: str) -> str:
+        """See the model."""
+        self._send_back(self._given(record))
+        return f"{self._settled(int(record))} stored"
+
+    def bury(self, record: str) -> str:
+        """See the model."""
+        self.send_back(record)
+        return f"{len(self.stored(self.DEAD_LETTERS))} dead letter"
+
+    def swallow(self, record: str) -> str:
+        """See the model."""
+        groups = self.world.brokers[_BROKER].subscription_group_manager
+        config = groups.find_subscription_group_config(_GROUP)
+        assert config is not None
+        config.retry_queue_nums = 0
+        said = self.send_back(record)
+        config.retry_queue_nums = 1
+        return said
+
+    def send_back_twice(self, record: str) -> str:
+        """See the model."""
+        api = self.world.consumers[_CLIENT][0].instance.api
+        with self._failing(api, "consumer_send_message_back", arrives=True):
+            return f"the answer is lost; {self.send_back(record)}"
+
+    def begin_anew(self, record: str) -> str:
+        """See the model."""
+        instance = self.world.consumers[_CLIENT][0].instance
+        with (self._failing(instance.api, "consumer_send_message_back", arrives=False),
+              self._failing(instance.send_message_api, "send_sync", arrives=False)):
+            return f"the request is lost, and the first attempt of the copy; {self.send_back(record)}"
+
+    def deliver_again(self, record: str) -> str:
+        """See the model: nothing is committed, so that a pull begins at the first message."""
+        offsets = self.world.brokers[_BROKER].consumer_offset_manager
+        assert offsets.query_offset(_GROUP, _TOPIC, 0) == offsets.query_offset(_GROUP, _RETRY, 0) == -1
+        self.open.add(int(record))
+        return "it is pulled again"
+
+    def send_back_at_work(self, record: str) -> str:
+        """See the model: the look of ProcessQueue#cleanExpiredMsg, and what it does then."""
+        now_ms = self.world.simulation.nodes[_CLIENT].now_ms
+        queue, message = ProcessQueue(lambda: now_ms() + (_MINUTES + 1) * 60_000), self._given(record)
+        message.put_property(PROPERTY_CONSUME_START_TIMESTAMP, str(now_ms()))
+        queue.put_message([message])
+        expired = queue.first_expired_msg(_MINUTES)
+        assert expired is not None
+        self._send_back(expired)
+        assert queue.remove_if_first(expired)
+        self.succeeded = True
+        return f"it has expired; {self._settled(int(record))} stored; then CONSUME_SUCCESS"
+
+    def seen(self) -> Iterator[tuple[str, int | bool | str]]:
+        """See PlayedTrace."""
+        yield "next", len(self.records)
+        yield "tried", self.tried
+        yield "done", self.succeeded
+        yield "dead", bool(self.stored(self.DEAD_LETTERS))
+        for number, record in enumerate(self.records):
+            yield f"reconsumed[{number}]", record.reconsume_times
+            yield f"open[{number}]", number in self.open

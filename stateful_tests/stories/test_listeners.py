@@ -1,0 +1,64 @@
+"""The hazards of listeners that fail, on shipped: what is sent back twice, and what loses its number of attempts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from impl.common.headers import SendMessageRequestHeader
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.events import MessageAppended, MessagesGiven
+from impl.ports.remoting import Command
+from stateful_tests.stories.scenes import ADDR, BROKER, ORDERS, join, stage, works
+from stateful_tests.worlds.listeners import LATER, ONE_IN
+from stateful_tests.worlds.world import World
+
+OTHER, KEY, RETRY, DELAYED = "broker-b", "k1", "%RETRY%G", "SCHEDULE_TOPIC_XXXX"
+WHOSE_TURN = "ThreadLocalIndex#incrementAndGet"
+
+
+def begin_to_fail(world: World, work_ms: int, *brokers: str) -> None:
+    """The listener of a group works for so long on a message of the first broker, and fails with it the first time."""
+    world.fates = (LATER,) * ONE_IN
+    stage(world, *brokers)
+    consumer = join(world, "c1", replace(ORDERS, max_reconsume_times=2, consume_timeout_minutes=1))
+    world.run(30_000)  # it knows that every broker has its retry topic
+    works(consumer, work_ms)
+    header = SendMessageRequestHeader("P", "orders", 0, 1, f"UNIQ_KEY\x01{KEY}")
+    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"body")).code == ResponseCode.SUCCESS
+    world.run_until(lambda: bool(given(world)), 1_000)
+    works(consumer, 0)
+
+
+def given(world: World) -> list[tuple[str, int]]:
+    """The topic, and the number of attempts before, of each time that a listener was given the message."""
+    return [(event.mq.topic, event.attempts[0]) for _, event in world.events(MessagesGiven)]
+
+
+def put_off(world: World) -> list[str]:
+    """The brokers that have put the message off."""
+    return [event.broker for _, event in world.events(MessageAppended) if (event.topic, event.key) == (DELAYED, KEY)]
+
+
+def test_x5_a_send_back_that_is_not_answered_in_time_is_stored_and_sent_anew() -> None:
+    with World() as world:
+        begin_to_fail(world, 2_000, BROKER)
+        world.run(1_000)
+        world.simulation.kernel.pause(world.simulation.nodes[BROKER], 7_000)
+        world.run(20_000)
+        assert len(put_off(world)) == 2
+
+
+def test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails() -> None:
+    with World() as world:
+        begin_to_fail(world, 150_000, BROKER)
+        world.run(160_000)
+        assert len(put_off(world)) == 2
+
+
+def test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts() -> None:
+    with World() as world:
+        world.script.draw(WHOSE_TURN, 1)  # its first send goes to the broker that has died
+        begin_to_fail(world, 2_000, BROKER, OTHER)
+        world.simulation.kill(BROKER)
+        world.run(15_000)
+        assert given(world)[1:] == [(RETRY, 0)]
