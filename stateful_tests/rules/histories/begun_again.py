@@ -184,10 +184,15 @@ HISTORIES = (
     again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
     again(*CAME, power_lost(100_002), killed(200_000, B), *LATER, causes=("X1",)),
     again(*READ, LOST_POWER, START, *SENT[len(READ):], committed(100_002, 100), *LATER),
-    # X4 and B-32: a commit of less came behind it.
+    # L2: nobody has answered where it is begun, nor that there is no offset.
+    again(*CAME, answered(300_000, 100), taken(300_001, C2, 98), causes=("L2",)),
+    again(*CAME, taken(300_001, C2, 98), causes=("L2",)),
+    again(*CAME, answered(300_000, -1), taken(300_001, C2, 98)),
+    # X4, B-32 and B-18: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),
-    again(*CAME, committed(100_003, 98), *LATER),
+    again(*CAME, committed(100_003, 98), *LATER, causes=("B-18",)),
+    again(*CAME, committed(100_003, 98), committed(100_004, 100), *LATER),
     again(*CAME, committed(100_003, 98, "c2:1"), committed(100_004, 100, "c3:1"), *LATER),
     # X8 and B-28: it came to another broker of that name.
     again(*SENT, SLAVE, committed(100_002, 100, broker=B2), *LATER, causes=("X8",)),
