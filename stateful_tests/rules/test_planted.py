@@ -106,7 +106,7 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
 
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
-    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 5),
+    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 24),
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "clocks", 28),
     ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 8),
     ("reset_takes_effect", "repaired-X23", "resets", "threads", 8),
