@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import islice
 
 from model.explorer.exploration import Exploration
 from model.explorer.search import explore
@@ -48,6 +49,7 @@ class Witnesses:
         self._starts: dict[Key, str] = {}
         self._seen: dict[Key, set[str]] = {}
         self._missed: dict[Key, set[str]] = {}
+        self._most: dict[Key, dict[str, bool]] = {}  # whether a small known scope reaches an action
         self._reaches: dict[tuple[int, Node], bool] = {}  # by a scope that is known, and what is possible
 
     def no_start(self, concept: Concept, given: Sequence[Premise]) -> str:
@@ -64,12 +66,30 @@ class Witnesses:
         for (other, more), found in self._seen.items():
             if other == id(concept) and set(more) >= set(given):
                 seen |= found  # a run under more premises is one under these
-        left = {name: kept(concept.actions[name], given) for name in sorted(wanted)
-                if name not in seen and name not in missed}
-        found = self._search(concept, given, left)
+        wanting = [name for name in sorted(wanted) if name not in seen and name not in missed]
+        seen |= self._seen_under_most(concept, given, wanting)
+        left = {name: kept(concept.actions[name], given) for name in wanting if name not in seen}
+        found = self._search(concept, given, left) if left else set[str]()
         seen |= found
         missed |= left.keys() - found
         return [name for name in concept.actions if name in wanted and name not in seen]
+
+    def _seen_under_most(self, concept: Concept, given: Sequence[Premise], wanted: Sequence[str]) -> set[str]:
+        """Those to which a small known scope has a run under all premises of the concept that do not forbid them.
+
+        It is a run under each of these premises, so that other sets of them need no search.
+        """
+        every = dict.fromkeys((*(one for declared in concept.properties.values() for one in declared.given), *given))
+        most = {name: (id(concept), tuple(premise for premise in every if name not in premise.never))
+                for name in wanted}
+        for key in dict.fromkeys(most.values()):
+            reached = self._most.setdefault(key, {})
+            left = {name: kept(concept.actions[name], key[1]) for name in wanted
+                    if most[name] == key and name not in reached}
+            asked = [*left]
+            self._strike(islice(self._known(concept, key[1], left), 2), key[1], left)
+            reached |= {name: name not in left for name in asked}
+        return {name for name in wanted if self._most[most[name]][name] and {*given} <= {*most[name][1]}}
 
     def waits(self, declared: Property) -> bool:
         """Whether a run was found under its premises that waits for the goal of a leads_to property."""

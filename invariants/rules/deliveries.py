@@ -168,12 +168,6 @@ class Delivered(Promise):
     settled = Kept("group at key", survives="all")
     given = Kept("group at key", survives="all")
     dead = Kept("group key", survives="all")
-    healed_ms = Kept("world", survives="all")
-
-    @on(events.WorldHealed)
-    def heals(self, ms: int, at: str, event: events.WorldHealed) -> None:
-        del at, event
-        self.healed_ms["world",] = ms
 
     @on(MessagesGiven)
     def is_given(self, ms: int, at: str, event: MessagesGiven) -> None:

@@ -17,7 +17,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
-from impl.events import ProcessKilled, ProcessPaused
+from impl.events import ProcessKilled, ProcessPaused, WorldHealed
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Bound, Match, matching
 from model.language.expectation import Expectation, expectation
@@ -278,11 +278,13 @@ class Promise(Rule):
     """What is true from a time after the healing on.
 
     within_ms -- how long after the healing it may be wrong; see `invariants.rules.deadlines`. named -- it applies only
-    to worlds whose workload names it.
+    to worlds whose workload names it. healed_ms -- when the world has healed; empty before.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
     named: ClassVar[bool] = False
+
+    healed_ms = Kept("at", survives="all", begins=(WorldHealed,))
 
     def __init__(self, run: Run) -> None:
         """See Rule."""

@@ -10,6 +10,7 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.fastjson.deserializers import from_json
 from impl.common.heartbeat_data import ConsumerData
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
@@ -147,10 +148,30 @@ def has_order_namespace(scenario: Scenario) -> bool:
 
 
 def epoch_ms_of(scenario: Scenario) -> int:
-    """Wall time of the beginning: the latest that the clients' times allow, or else after all messages."""
+    """Wall time of the beginning: the earliest that all times allow, or else after all messages."""
+    messages = [message for frame in scenario.frames for message in _messages(scenario, frame)]
     found = [ms - frame.at_ms for frame in scenario.frames for ms in _times(frame)]
-    stored = [message.store_timestamp + 1 for frame in scenario.frames for message in _messages(scenario, frame)]
-    return max(found or stored, default=EPOCH_MS)
+    answered = _answered_sends(scenario)
+    found += [one.store_timestamp - answered[place] for one in messages
+              if (place := (one.topic, one.queue_id, one.queue_offset)) in answered
+              and not _PUT_LATER & set(one.properties or {})]
+    return max(found or [one.store_timestamp + 1 for one in messages], default=EPOCH_MS)
+
+
+_PUT_LATER = {PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED}
+"""Of messages that the broker itself puts where they are found, after the answer."""
+
+
+def _answered_sends(scenario: Scenario) -> dict[tuple[str, int, int], int]:
+    """When sends were answered, by the place of the message in its queue: it was stored before."""
+    found = {}
+    for frame in scenario.frames:
+        fields, answer = frame.command.ext_fields, scenario.answer(frame)
+        ext = None if answer is None else answer.command.ext_fields
+        if frame.is_request and frame.command.code in SENDS and fields is not None and answer is not None and ext:
+            topic = str(fields.get("topic") or fields.get("b"))
+            found[topic, number(ext.get("queueId")), number(ext.get("queueOffset"))] = answer.at_ms
+    return found
 
 
 def number(text: str | None) -> int:

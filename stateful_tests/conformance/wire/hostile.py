@@ -13,7 +13,7 @@ from impl.common.fastjson.deserializers import from_json
 from impl.common.headers import RegisterBrokerBody, RegisterBrokerRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.java_text import utf8_text
 from impl.ports.remoting import Command
 from impl.remoting.frame_decoder import FrameDecoder
@@ -61,21 +61,32 @@ def _begin(world: World, rows: list[Mapping[str, Any]]) -> None:
     world.add_broker(_BROKER, "harbor", listen_port=21011)
     world.add_namesrv(NAMESRV)
     world.run(3_000)
+    brokers: dict[str, RegisterBrokerRequestHeader] = {}
+    topics: dict[str, dict[str, TopicConfig]] = {}
+    for topic, route in _routes(rows):
+        queues = {one.values["brokerName"]: one.values for one in route["queueDatas"]}
+        for broker in (one.values for one in route["brokerDatas"]):
+            counts = queues[broker["brokerName"]]
+            config = TopicConfig(topic, counts["readQueueNums"], counts["writeQueueNums"], counts["perm"],
+                                 topic_sys_flag=counts["topicSysFlag"])
+            for broker_id, addr in broker["brokerAddrs"].entries():
+                brokers[addr] = RegisterBrokerRequestHeader(
+                    broker["brokerName"], addr, broker["cluster"], broker_id, "")
+                topics.setdefault(addr, {})[topic] = config
+    for addr, header in brokers.items():
+        body = RegisterBrokerBody(TopicConfigSerializeWrapper(topics[addr], DataVersion(0)), [])
+        world.ask(f"{NAMESRV}:9876", Command(RequestCode.REGISTER_BROKER, header, body))
+
+
+def _routes(rows: list[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Topics and routes, as the name server has answered them."""
     for row in rows:
-        for answer in _answers(row) if row.get("target") == "namesrv" else ():
-            if answer.code == 0 and answer.body is not None:
-                _register(world, from_json(utf8_text(answer.body), "TopicRouteData", 0).values)
-                return
-
-
-def _register(world: World, route: Mapping[str, Any]) -> None:
-    for broker, queues in zip(route["brokerDatas"], route["queueDatas"], strict=True):
-        values, counts = broker.values, queues.values
-        config = TopicConfig("TBW102", counts["readQueueNums"], counts["writeQueueNums"], counts["perm"])
-        for broker_id, addr in values["brokerAddrs"].entries():
-            header = RegisterBrokerRequestHeader(values["brokerName"], addr, values["cluster"], broker_id, "")
-            body = RegisterBrokerBody(TopicConfigSerializeWrapper({"TBW102": config}, DataVersion(0)), [])
-            world.ask(f"{NAMESRV}:9876", Command(RequestCode.REGISTER_BROKER, header, body))
+        asked = {one.opaque: one for one in FrameDecoder(lambda: _LOCAL).feed(_sent(row))}
+        for answer in _answers(row) if row["target"] == "namesrv" else ():
+            request = asked.get(answer.opaque)
+            if request is not None and request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and answer.body is not None:
+                topic = str(not_null(request.ext_fields).get("topic"))
+                yield topic, from_json(utf8_text(answer.body), "TopicRouteData", 0).values
 
 
 def _sent(row: Mapping[str, Any]) -> bytes:

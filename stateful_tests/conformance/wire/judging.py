@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from impl.common.headers.shape import SHAPES
+from impl.common.request_code import RequestCode
 from impl.decisions.java_errors import JavaError
 from impl.remoting.custom_headers import decode_custom_header, make_custom_header_to_net
 from impl.remoting.remoting_command import ExtFields, RemotingCommand, decode, encode
@@ -16,7 +17,7 @@ from stateful_tests.conformance.wire.before import has_slaves
 from stateful_tests.conformance.wire.contents import CONTENTS, shown_ext
 from stateful_tests.conformance.wire.recorded import Frame, Scenario
 from stateful_tests.conformance.wire.rows import Row, judged
-from stateful_tests.conformance.wire.traffic import PUSHES, Lived, Traffic
+from stateful_tests.conformance.wire.traffic import PUSHES, Lived, Push, Traffic
 from stateful_tests.worlds.world import World
 
 NOT_JAVA = "its sender was a script, which writes ext fields in alphabetical order; the fields are compared"
@@ -99,20 +100,37 @@ def _answers(scenario: Scenario, traffic: Traffic, lived: Lived) -> Iterator[Row
 
 
 def _pushes(scenario: Scenario, lived: Lived) -> Iterator[Row]:
-    """What the recorded broker sent by itself, ours has sent to the same client."""
-    sent = [(conn, int(command.code), kept_ext(command.code, shown_ext(CONTENTS[command.code].header, command.header)))
-            for conn, command in lived.pushes]
+    """What the recorded broker sent by itself, ours has sent to the same client as often, and nothing else."""
+    left, recorded = list(lived.pushes), []
+    for frame in _recorded_pushes(scenario, lived):
+        fields = frame.command.ext_fields
+        wanted = frame.command.code, kept_ext(
+            frame.command.code, {} if fields is None else {str(key): value for key, value in fields.entries()})
+        recorded.append((frame.conn, wanted))
+        mine = [one for one in left if one.conn == frame.conn]
+        found = next((one for one in mine if _shown(one) == wanted), None)
+        if found is not None and frame.command.code not in _REPEATED:
+            left.remove(found)
+        shown = f"expected the push {wanted}, got {[_shown(one) for one in mine][:SHOWN]}"
+        yield _row(frame, shown if found is None else None)
+    until_ms = {frame.conn: frame.at_ms for frame in scenario.frames}
+    for one in left:
+        again = one.command.code in _REPEATED and (one.conn, _shown(one)) in recorded
+        if one.at_ms < until_ms[one.conn] and not again:  # or else the recorded connection may have ended before
+            yield Row(1, "push", f"expected no other push on connection {one.conn}, got {_shown(one)}")
+
+
+_REPEATED = {RequestCode.CHECK_TRANSACTION_STATE}  # how often depends on when its thread began
+
+
+def _recorded_pushes(scenario: Scenario, lived: Lived) -> Iterator[Frame]:
     asked = {frame.conn for frame in scenario.frames if frame.is_request and frame.from_client
              and frame.seq not in lived.not_asked}
     for frame in scenario.frames:
-        command = frame.command
-        if frame.is_request and not frame.from_client and command.code in PUSHES and frame.conn in asked:
-            fields = {} if command.ext_fields is None else {
-                str(key): value for key, value in command.ext_fields.entries()}
-            wanted = frame.conn, command.code, kept_ext(command.code, fields)
-            missing = None if wanted in sent else f"expected the push {wanted[1:]}, got {_of(sent, frame.conn)}"
-            yield _row(frame, missing)
+        if frame.is_request and not frame.from_client and frame.command.code in PUSHES and frame.conn in asked:
+            yield frame
 
 
-def _of(sent: list[tuple[int, int, dict[str, object]]], conn: int) -> list[tuple[int, dict[str, object]]]:
-    return [(code, fields) for one, code, fields in sent if one == conn][:SHOWN]
+def _shown(push: Push) -> tuple[int, dict[str, object]]:
+    code, header = int(push.command.code), push.command.header
+    return code, kept_ext(code, shown_ext(CONTENTS[code].header, header))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.data_version import DataVersion
@@ -72,22 +72,30 @@ NAMESRV = "recorded-namesrv"
 PATIENCE_MS = 40_000
 BEFORE_MS = 20_000  # how long before the scenario the broker starts, if no message is older
 _ACL_EXCEPTION = "org.apache.rocketmq.acl.common.AclException"
-_DEPEND_ON_CONTENT = (12, 29, 32, 33, 321)  # QUERY_MESSAGE, by time, VIEW_MESSAGE_BY_ID, QUERY_CONSUME_QUEUE
+_DEPEND_ON_CONTENT = (12, 29, 33, 321)  # QUERY_MESSAGE, a search by time, VIEW_MESSAGE_BY_ID, QUERY_CONSUME_QUEUE
 PUSHES = (39, 40, 220, 221, 326)
 """What brokers send by themselves, that clients here take."""
 _ASKS_ABOUT_LOG = {33: "offset", 36: "offset", 37: "commit_log_offset"}
+
+
+class Push(NamedTuple):
+    """What our broker has sent on a connection by itself. at_ms -- since the scenario began."""
+
+    conn: int
+    at_ms: int
+    command: Command
 
 
 @dataclass
 class Lived:
     """What came of it. answers -- by the number of the request; None in it: no answer came.
 
-    pushes -- what the broker has sent by itself, by connection. not_asked -- requests that were not given to our
+    pushes -- what the broker has sent by itself. not_asked -- requests that were not given to our
     servers, with the reason.
     """
 
     answers: dict[int, Command | None] = field(default_factory=dict)
-    pushes: list[tuple[int, Command]] = field(default_factory=list)
+    pushes: list[Push] = field(default_factory=list)
     not_asked: dict[int, str] = field(default_factory=dict)
 
 
@@ -353,7 +361,7 @@ class Traffic:
 
     def _pushed_to(self, conn: int) -> Any:
         def handler(_: Connection, request: Command) -> Command | None:
-            self.lived.pushes.append((conn, request))
+            self.lived.pushes.append(Push(conn, self.world.now_ms - self._start_ms, request))
             return None if request.oneway else self._client_answer(conn, request)
 
         return handler
@@ -362,7 +370,7 @@ class Traffic:
         """What the recorded client answered when it was asked so for the same time."""
         asked = [frame for frame in self.scenario.frames if frame.conn == conn and frame.is_request
                  and not frame.from_client and frame.command.code == request.code]
-        times = sum((one, command.code) == (conn, request.code) for one, command in self.lived.pushes)
+        times = sum((one.conn, one.command.code) == (conn, request.code) for one in self.lived.pushes)
         answer = self.scenario.answer(asked[times - 1]) if times <= len(asked) else None
         if answer is None:
             return Command(0)

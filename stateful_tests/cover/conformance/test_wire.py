@@ -81,7 +81,23 @@ def body(old: bytes, new: bytes) -> Change:
     return change
 
 
+def record(place: int, new: bytes) -> Change:
+    """Other bytes in the first record of a response that has some."""
+
+    def change(command: RemotingCommand) -> bool:
+        data = command.body or b""
+        if not command.is_response or data[4:8] != b"\xda\xa3\x20\xa7":
+            return False
+        command.body = data[:place] + new + data[place + len(new):]
+        return True
+
+    return change
+
+
 @pytest.mark.parametrize(("name", "change"), [
+    ("lite_pull", record(56, (1_700_000_000_000).to_bytes(8, "big"))),
+    ("lite_pull", record(68, (1).to_bytes(4, "big"))),
+    ("lite_pull", record(76, (1).to_bytes(8, "big"))),
     ("send_batch", field("queueOffset", "9")),
     ("send_batch", field("msgId", "7F00000C000052130000000000002C36")),
     ("send_properties", field("TRACE_ON", "false")),
@@ -107,6 +123,15 @@ def test_a_push_that_does_not_come_is_noticed(tmp_path: Path) -> None:
 
     found = compare_scenario(rewritten(tmp_path, "orderly", other_group))
     assert "expected the push" in found.first[0].sentence
+
+
+def test_a_push_that_the_recorded_broker_did_not_send_is_noticed(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in gzip.decompress((WIRE / "orderly.jsonl.gz").read_bytes()).splitlines()]
+    pushes = [row for row in rows if row["header"]["code"] == 40 and not row["header"]["flag"] & 1]
+    text = "".join(json.dumps(row) + "\n" for row in rows if row is not pushes[0])
+    (tmp_path / "orderly.jsonl").write_text(text, "utf-8")
+    found = compare_scenario(Scenario(tmp_path / "orderly.jsonl"))
+    assert "expected no other push" in found.first[0].sentence
 
 
 def test_a_frame_that_is_written_otherwise_is_noticed(tmp_path: Path) -> None:

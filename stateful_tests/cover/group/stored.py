@@ -20,6 +20,7 @@ from stateful_tests.worlds.world import World
 
 BROKER, ADDRESS, GROUP = "broker-a", "broker-a:10911", "G"
 RETRY, DEAD_LETTERS = "%RETRY%G", "%DLQ%G"
+OLD = 120  # MQVersion: one before V3_4_9
 TOPICS = (TopicConfig("orders", 4, 4), TopicConfig("secret", 4, 4, perm=PERM_WRITE))
 
 

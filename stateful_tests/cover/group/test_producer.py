@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
 
 from impl.client.client_errors import ClientErrorCode, RequestTimeoutError, SendError
+from impl.client.message_listener import ConsumeContext, ConsumeStatus, success
 from impl.client.message_queue_selectors import (
     SelectMessageQueueByHash,
     SelectMessageQueueByMachineRoom,
@@ -15,10 +16,13 @@ from impl.client.message_queue_selectors import (
 )
 from impl.client.offset_store import MQBrokerError
 from impl.client.producer_config import ProducerConfig
-from impl.client.request_reply import request
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.request_reply import create_reply_message, request, request_async
+from impl.client.send_kernel import SYNC
 from impl.client.send_result import SendResult, SendStatus
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.headers import SendMessageResponseHeader
+from impl.common.message import MessageExt
 from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
 from impl.common.message_to_send import Message
@@ -337,18 +341,6 @@ def test_a_broker_is_shunned_for_as_long_as_it_was_slow(world: World) -> None:
     assert sent == set(BROKERS)
 
 
-def test_where_all_are_shunned_the_shared_list_changes_for_good(world: World) -> None:
-    producer = started(world, ProducerConfig("P", send_latency_fault_enable=True))
-    outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
-    for _ in range(8):
-        for broker, latency_ms in zip(BROKERS, (600, 700), strict=True):
-            producer.impl.update_fault_item(broker, latency_ms, isolation=False)
-        outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
-    info = producer.impl.topic_publish_info_table.get(TOPIC)
-    assert info is not None
-    assert {mq.broker_name for mq in info.message_queue_list} == {BROKERS[0]}
-
-
 def test_a_request_without_a_reply_times_out(world: World) -> None:
     producer = started(world)
     error = outcome(world, lambda: request(producer, Message(TOPIC, b"x"), 2_000))
@@ -382,3 +374,59 @@ def test_appended_once_and_acknowledged_once_in_a_calm_world(world: World) -> No
     for _ in range(5):
         outcome(world, lambda: producer.send(Message(TOPIC, b"x")))
     assert len(world.events(MessageAppended)) == 5
+
+
+def test_whatever_goes_to_a_queue_of_the_application_goes_there(world: World) -> None:
+    producer, mq, callback = knowing(world), MessageQueue(TOPIC, BROKERS[1], 1), Callback()
+
+    class First:
+        def select(self, mqs: Sequence[MessageQueue], msg: Message, arg: object) -> MessageQueue:
+            del msg, arg
+            return mqs[0]
+
+    async def send() -> None:
+        producer.send_async_to(Message(TOPIC, b"x"), mq, callback)
+        await producer.send_oneway_to(Message(TOPIC, b"x"), mq)
+        await producer.send_oneway_select(Message(TOPIC, b"x"), First(), None)
+        producer.send_select_async(Message(TOPIC, b"x"), First(), None, callback)
+        producer.send_batch_async([Message(TOPIC, b"x"), Message(TOPIC, b"y")], callback)
+
+    outcome(world, send)
+    batch = outcome(world, lambda: producer.send_batch_to([Message(TOPIC, b"x"), Message(TOPIC, b"y")], mq))
+    world.run(1_000)
+    first = MessageQueue(TOPIC, BROKERS[0], 0)
+    assert (batch.message_queue, len(callback.told), attempts(world).count(mq), attempts(world).count(first)) == (
+        mq, 3, 3, 2)
+    assert len(keys(world, BROKERS[0])) + len(keys(world, BROKERS[1])) == 8
+
+
+def test_a_request_is_answered_by_who_consumes_it(world: World) -> None:
+    producer = knowing(world)
+    world.add_consumer("c1", PushConsumerConfig("G", {TOPIC: "*"}))
+    consumer = world.consumers["c1"][0]
+
+    class Answering:
+        async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus:
+            for msg in msgs:
+                reply = create_reply_message(msg, b"pong")
+                await consumer.instance.inner_producer.send_default_impl(reply, SYNC, 3_000)
+            return success(context)
+
+    consumer.message_listener = Answering()
+    world.run(25_000)
+    reply = outcome(world, lambda: request(producer, Message(TOPIC, b"ping"), 3_000))
+    assert reply.body == b"pong"
+    told: list[object] = []
+
+    class Asking:
+        def on_success(self, message: MessageExt | None) -> None:
+            told.append(None if message is None else message.body)
+
+        def on_exception(self, error: JavaError | None) -> None:
+            told.append(error)
+
+    outcome(world, lambda: request_async(producer, Message(TOPIC, b"ping"), Asking(), 3_000))
+    world.run(1_000)
+    assert told == [b"pong"]
+    with pytest.raises(SendError, match="cannot be null"):
+        create_reply_message(None, b"")

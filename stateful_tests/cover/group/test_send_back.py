@@ -12,11 +12,10 @@ from impl.common.request_code import ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ
 from impl.events import MessageAppended
-from stateful_tests.cover.group.stored import BROKER, DEAD_LETTERS, RETRY, begin, pulled, send, send_back
+from stateful_tests.cover.group.stored import BROKER, DEAD_LETTERS, OLD, RETRY, begin, pulled, send, send_back
 from stateful_tests.worlds.world import World
 
 SCHEDULED = "SCHEDULE_TOPIC_XXXX"
-OLD = 120  # MQVersion: one before V3_4_9
 
 
 @pytest.fixture

@@ -13,13 +13,12 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.events import MessageAppended
 from impl.ports.remoting import Command
-from stateful_tests.cover.group.stored import ADDRESS, BROKER, DEAD_LETTERS, RETRY, begin, pulled, send, send_batch
+from stateful_tests.cover.group.stored import ADDRESS, BROKER, DEAD_LETTERS, OLD, RETRY, begin, pulled, send, send_batch
 from stateful_tests.worlds.world import World
 
 SEE = "\nSee http://rocketmq.apache.org/docs/faq/ for further details."
 ORDERS = ("TopicConfig [topicName=orders, readQueueNums=4, writeQueueNums=4, perm=RW-, topicFilterType=SINGLE_TAG, "
           "topicSysFlag=0, order=false]")
-OLD = 120  # MQVersion: one before V3_4_9
 
 
 @pytest.fixture
