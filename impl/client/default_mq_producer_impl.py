@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # an instance has producers
     from impl.client.mq_client_instance import MQClientInstance
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
-CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"  # MixAll
 ASYNC_SENDER_QUEUE = 50_000  # DefaultMQProducerImpl.asyncSenderThreadPoolQueue
 
 
