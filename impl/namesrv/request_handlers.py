@@ -192,8 +192,6 @@ class DefaultRequestProcessor:
     async def delete_kv_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """DefaultRequestProcessor#deleteKVConfig."""
         header: KVConfigRequestHeader = request.header
-        if header.namespace is None or header.key is None:
-            return Command(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
         await self.kv_config.delete_kv_config(header.namespace, header.key)
         return SUCCESS
 
@@ -202,7 +200,7 @@ class DefaultRequestProcessor:
         header: KVConfigRequestHeader = request.header
         value = None if header.key is None else self.kv_config.get_kv_config(header.namespace, header.key)
         if value is None:
-            remark = f"No config item, Namespace: {header.namespace} Key: {header.key}"
+            remark = f"No config item, Namespace: {concatenated(header.namespace)} Key: {concatenated(header.key)}"
             return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)
         return Command(ResponseCode.SUCCESS, body=value)
 
@@ -211,6 +209,6 @@ class DefaultRequestProcessor:
         header: KVConfigRequestHeader = request.header
         table = self.kv_config.get_kv_list_by_namespace(header.namespace)
         if table is None:
-            remark = f"No config item, Namespace: {header.namespace}"
+            remark = f"No config item, Namespace: {concatenated(header.namespace)}"
             return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)
         return Command(ResponseCode.SUCCESS, body=table)
