@@ -168,8 +168,13 @@ class ConsumeMessageConcurrentlyService(ConsumeMessageService):
             except JavaError:
                 continue  # logged
             if pq.remove_if_first(msg):
-                client_id, group = self.consumer.instance.client_id, self.consumer.group
-                self.node.trace(MessagesExpired(client_id, group, mq, (msg.queue_offset,)))
+                self._expired(mq, pq, msg)
+
+    def _expired(self, mq: MessageQueue, pq: ProcessQueue, msg: MessageExt) -> None:
+        """What ProcessQueue#removeMessage answers is not used: the offset in memory stays behind the message (X25)."""
+        del pq
+        client_id, group = self.consumer.instance.client_id, self.consumer.group
+        self.node.trace(MessagesExpired(client_id, group, mq, (msg.queue_offset,)))
 
 
 def _ack_index(status: ConsumeConcurrentlyStatus, ack_index: int, size: int) -> int:

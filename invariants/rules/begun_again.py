@@ -102,6 +102,10 @@ def _consumer_stopped(rule: Any, way: Way, settled: At) -> bool:
     return bool(is_late and -inf < stopping_ms < settled.ms + deadlines.updated(rule.bounds))
 
 
+def _has_expired(rule: Any, way: Way, settled: At) -> bool:
+    return way.remembered is None and (settled.at, *way.place, settled.offset) in rule.expired
+
+
 def _joiner_was_early(rule: Any, way: Way, settled: At) -> bool:
     """Whoever has settled it held the queue when it was answered, or was about to send its last commit."""
     dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
@@ -165,7 +169,8 @@ class settled_is_not_begun_again(Beginnings):
     """
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
-               "X12 a topic that is left, X15 a stop, D1 a joiner that is early, B-32 one of a former connection")
+               "X12 a topic that is left, X15 a stop, X25 what has expired, D1 a joiner that is early, B-32 one of a "
+               "former connection")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -177,6 +182,8 @@ class settled_is_not_begun_again(Beginnings):
         cause("X15", "a listener ended it when its consumer shut down, and it was not in memory by then",
               when=_unsent(_consumer_stopped)),
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
+        cause("X25", "it has expired, and nothing was settled behind it, which alone would have raised the offset",
+              when=_unsent(_has_expired)),
         cause("X3", "its commit did not come, or not in time", when=_commit_did_not_come),
         cause("X3", "no route led to its broker when the queue was given up, or the consumer stopped",
               when=_unsent(_had_no_address)),
@@ -191,6 +198,7 @@ class settled_is_not_begun_again(Beginnings):
 
     way: Way
     settled = Kept("group mq", survives="all")
+    expired = Kept("at group mq offset", survives="all")
     dropped_ms = Kept("at group mq", begins=(events.QueueDropped,))
     stopping_ms = Kept("at group", survives="all", begins=(events.ConsumerStopping,))
     routed = Kept("at group", survives="all")
@@ -204,8 +212,10 @@ class settled_is_not_begun_again(Beginnings):
     def takes_commits(self, ms: int, at: str, _: events.OffsetCommitted) -> None:
         self.came_ms.setdefault((self.facts.broker_name(at),), []).append(ms)
 
-    @on(events.MessagesSettled)
-    def ends(self, ms: int, at: str, event: events.MessagesSettled) -> None:
+    @on(events.MessagesSettled, events.MessagesExpired)
+    def ends(self, ms: int, at: str, event: events.MessagesSettled | events.MessagesExpired) -> None:
+        if isinstance(event, events.MessagesExpired):
+            self.expired.update(dict.fromkeys(((at, event.group, event.mq, one) for one in event.offsets), ms))
         counts = self.facts.holds(event.client_id, event.group, event.mq)
         settled = self.settled.setdefault((event.group, event.mq), {})
         settled.update((offset, (At(ms, at, offset), counts)) for offset in event.offsets)

@@ -203,6 +203,10 @@ CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
 CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT
 all_checked = after_healing(HALF_MESSAGE_MS + CHECK_ROUND_MS + 2 * CHECK_MS)
 """Half messages are old enough, a round that is under way has ended, and the next one comes past them."""
+TRANSACTION_CHECK_MS = 10_000  # BrokerConfig#transactionCheckInterval in worlds of transactions
+all_ended = after_healing(
+    EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + HALF_MESSAGE_MS + 2 * TRANSACTION_CHECK_MS)
+"""Brokers know a living producer of each group, and have asked for each half message: by then it was old enough."""
 
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""

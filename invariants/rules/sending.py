@@ -19,7 +19,7 @@ _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _FIRST, _LATER = "first attempt", "later attempt"
-_OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
+OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
 _COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
@@ -101,7 +101,7 @@ class sent_once_is_stored_once(Rule):
 
     @on(events.MessageAppended)
     def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
-        if event.key is None or event.topic.startswith(_OWN_TOPICS):
+        if event.key is None or event.topic.startswith(OWN_TOPICS):
             return
         key = event.topic, event.key
         if key in self.stored:
@@ -213,27 +213,6 @@ class equal_arguments_have_one_queue(Rule):
                             f"{event.mq.broker_name}, and before to queue {last.queue_id} of {last.broker_name}",
                             *key[:2])
         self.went[key] = event.mq
-
-
-class rolled_back_stays_hidden(Rule):
-    """A half message that its producer has rolled back is never put into its topic."""
-
-    cite = "EndTransactionProcessor#processRequest"
-    about = "at key"
-
-    # Half messages that were rolled back, by their ids.
-    rolled_back = Kept("id", survives="all")
-
-    @on(events.HalfMessageEnded)
-    def ended(self, _: int, at: str, event: events.HalfMessageEnded) -> None:
-        del at
-        if event.state == "ROLLBACK_MESSAGE":
-            self.rolled_back[event.key,] = True
-
-    @on(events.MessageAppended)
-    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
-        if (event.key,) in self.rolled_back and not event.topic.startswith(_OWN_TOPICS):
-            yield self.told(f"{at} puts {event.key} into {event.topic}, which was rolled back", at, event.key)
 
 
 def _why(event: events.SendFailed) -> str:

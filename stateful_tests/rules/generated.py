@@ -55,10 +55,10 @@ class Broken:
         return self.told_ms if self.told.since_ms is None else self.told.since_ms
 
     def with_record(self, place: int, at: str, event: Any, ms: int | None = None) -> list[Finding]:
-        """What is found when a record is put before the one with this number."""
+        """What is found when a record is put before the one with this number; the only one stands at the end."""
         records = [*self.history.broken]
         when = [ms, *(one[0] for one in records)] if place == 0 and ms is not None else [one[0] for one in records]
-        records.insert(place, (when[max(place - 1, 0)] if ms is None else ms, at, event))
+        records.insert(place, ((when or [END_MS])[max(place - 1, 0)] if ms is None else ms, at, event))
         return findings(self.history, records)
 
 

@@ -94,7 +94,9 @@ PLANTED = (
     ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 1),
     ("rolled_back_stays_hidden", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
     ("delivered_was_sent", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
-    ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 0),
+    ("half_message_ends_at_last", "repaired+tx-immunity-boundary", "transactions", "calm", 0),
+    ("retry_reaches_another_broker", "repaired+pr-go-shadowed-last-broker", "sending", "calm", 0),
+    ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 1),
     ("attempts_are_used", "repaired+pr-async-no-retry-on-connect", "sending", "calm", 0),
 )
 

@@ -85,7 +85,7 @@ BREAKS: Mapping[str, str] = {
     "nothing_is_skipped": "L2",
     "first_beginning_is_kept": "L1",
     "new_group_begins_where_it_is_to": "L11 X24",
-    "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15",
+    "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15 X25",
     "broadcaster_goes_on_where_it_ended": "L10 U16",
     "file_keeps_its_offsets": "L10 X16",
     "live_broker_stays_routed": "N-1 N-5 N-7 N-8",

@@ -14,7 +14,7 @@ from impl.common.message import MessageExt
 from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import ListenerEnded, MessagesSettled, OffsetCorrected
+from impl.events import ListenerEnded, MessagesExpired, MessagesSettled, OffsetCorrected
 from impl.ports.threads import Signal
 from stateful_tests.stories.scenes import (
     BROKER,
@@ -45,6 +45,7 @@ from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
 RETRY = MessageQueue("%RETRY%G", BROKER, 0)
+SOON_EXPIRED = PushConsumerConfig("G", {"orders": "*"}, consume_timeout_minutes=1)
 ALONE = PushConsumerConfig("G", {"orders": "*"}, message_model=BROADCASTING)
 
 
@@ -403,3 +404,21 @@ def test_l11_the_retry_topic_of_a_group_that_begins_at_a_time_begins_at_its_end(
         world.run_until(lambda: starts(world, RETRY) != [], 70_000)
         assert starts(world, RETRY) == [7]
         assert starts(world, FIRST) == [0]
+
+
+def test_x25_a_queue_is_begun_again_at_a_message_that_has_expired() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1", SOON_EXPIRED)
+        acknowledge(world, first, 1)
+        after_a_persist(world)
+        works(first, 600_000)
+        fill(world, LAST, 4)
+        world.run(90_000)
+        fill(world, LAST, 5)  # it is still at work when those before it have expired
+        world.run_until(lambda: len(world.events(MessagesExpired)) == 3, 60_000)
+        world.run(30_000)
+        world.call("c1", first.shutdown)
+        world.run(5_000)
+        join(world, "c2")
+        assert starts(world) == [0, 1]

@@ -121,6 +121,7 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "commits(world) == []"),
     (offsets.test_x24_a_new_group_that_is_told_to_begin_at_the_end_begins_a_young_queue_at_its_first_message,
      "new_group_is_told_so", "== [0]"),
+    (offsets.test_x25_a_queue_is_begun_again_at_a_message_that_has_expired, "expired_is_committed", "== [0, 1]"),
     (offsets.test_l11_the_retry_topic_of_a_group_that_begins_at_a_time_begins_at_its_end, "retry_from_the_first",
      "== [7]"),
     (offsets.test_x11_an_ordered_queue_is_given_up_before_its_batch_has_ended, "batch_ends_first",

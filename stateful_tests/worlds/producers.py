@@ -16,7 +16,10 @@ from impl.client.producer_config import ProducerConfig
 from impl.client.send_result import LocalTransactionState, SendResult, SendStatus
 from impl.client.transaction_mq_producer import TransactionMQProducer
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_const import (
+    PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS,
+    PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
+)
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
@@ -49,13 +52,15 @@ class Sending:
 
     topic -- to which. kinds -- how, in turn, one after another every SEND_EVERY_MS; ordered messages have a thread for
     each of KEYS. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
-    producer does. config -- of the producer.
+    producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
+    asked about a half message; None: as its broker is configured.
     """
 
     topic: str
     kinds: tuple[str, ...] = (SYNC,)
     queues: int | None = None
     config: ProducerConfig = PLAIN
+    immunity_seconds: int | None = None
 
 
 class FirstQueues:
@@ -190,6 +195,8 @@ class Producer:
 
     async def _in_transaction(self, _: int) -> None:
         message = self._message(half=True)
+        if self.sending.immunity_seconds is not None:
+            message.put_property(PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS, str(self.sending.immunity_seconds))
         key = message.uniq_id or ""
         self._transactions.begin(key)
         try:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from impl.broker.transaction import transactional_message_service as check
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
 from impl.client.process_queue import ProcessQueue
+from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
 from impl.decisions.java_text import parse_integer
 from impl.decisions.message_queue import MessageQueue
+from impl.events import MessagesFound
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
 from impl.variants.variant import Variant, around, replace
 
-_EXECUTOR_QUEUE, _BUSY_MS = 2, 1_000
+_EXECUTOR_QUEUE, _BUSY_MS, _BETWEEN_LOOKS_MS = 2, 1_000, 2_000
+_PERMITS, _FOR_EVER_MS, _LATER_MS = 10, 24 * 60 * 60 * 1_000, 1
 
 
 @replace(ConsumeMessageConcurrentlyService, "_update_offset")
@@ -27,6 +32,39 @@ async def _store_what_was_least(
     await self.node.interleave("processConsumeResult: between removeMessage and updateOffset")
     if not pq.dropped:
         self._put(mq, offset, increase_only=False)
+
+
+@around(ConsumeMessageConcurrentlyService, "_listen")
+def _keep_the_permit(original: Callable[..., Awaitable[ConsumeConcurrentlyStatus]]) -> Callable[..., Any]:
+    async def _listen(
+        self: ConsumeMessageConcurrentlyService, msgs: list[MessageExt], context: ConsumeConcurrentlyContext,
+    ) -> ConsumeConcurrentlyStatus:
+        """Who gets no permit waits for one that nobody gives back; a listener that throws keeps its own."""
+        if self.__dict__.setdefault("kept", 0) >= _PERMITS:
+            await self.node.sleep(_FOR_EVER_MS)
+        self.__dict__["kept"] += 1
+        status = await original(self, msgs, context)
+        self.__dict__["kept"] -= status is ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+        return status
+
+    return _listen
+
+
+@replace(PullCallback, "_found")
+def _cache_it_afterwards(self: PullCallback, msgs: tuple[MessageExt, ...]) -> None:
+    """The messages are given to threads, which may have ended with them before they are cached."""
+    consumer, mq, pq = self.consumer, self.pull_request.message_queue, self.pull_request.process_queue
+    if msgs and not pq.dropped:
+        offsets = tuple(msg.queue_offset for msg in msgs)
+        consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
+    consumer.consume_message_service.submit_consume_request(msgs, pq, mq, dispatch_to_consume=True)
+
+    async def put() -> None:
+        await consumer.node.sleep(_LATER_MS)
+        pq.put_message(msgs)
+        consumer.execute_pull_request_immediately(self.pull_request)
+
+    consumer.node.start_thread("PullCallback", put())
 
 
 @around(DeliverDelayedMessageTimerTask, "_deliver")
@@ -54,9 +92,9 @@ def _write_before_reading(original: Callable[..., bool]) -> Callable[..., bool]:
 @around(check._QueueCheck, "_check_prepare_queue_offset")  # noqa: SLF001  # the body of the check's loop
 def _look_at_the_clock_again(original: Callable[..., bool]) -> Callable[..., bool]:
     def _check_prepare_queue_offset(self: check._QueueCheck, half: MessageExt) -> bool:
-        """What has grown out of its immunity since the first look counts as handled."""
+        """What has grown out of its immunity since the first look, which was a while ago, counts as handled."""
         seconds = parse_integer(half.get_property(PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS) or "0", 64)
-        age_ms = self._bridge.now_ms() - half.born_timestamp
+        age_ms = self._bridge.now_ms() + _BETWEEN_LOOKS_MS - half.born_timestamp
         return age_ms >= seconds * 1_000 or original(self, half)
 
     return _check_prepare_queue_offset
@@ -80,6 +118,18 @@ BUGS = (
     Variant(
         "fc-commit-interleave", "bug", "Of two workers of a queue the slower one stores its smaller offset last.",
         "rocketmq-rust commit 09f8234fb", replacements=(_store_what_was_least,), over=("dropped_is_looked_at_last",),
+    ),
+    Variant(
+        "fc-visible-before-cached", "bug", "Messages are given to listeners before they are cached.",
+        "apache/rocketmq-client-go #927, commit 8afd69f", replacements=(_cache_it_afterwards,),
+    ),
+    Variant(
+        "fc-permit-leak-on-panic", "bug", "A listener that fails keeps its permit, of which a member has ten.",
+        "apache/rocketmq-client-go #910, commit a343f1b", replacements=(_keep_the_permit,),
+    ),
+    Variant(
+        "fc-expired-then-failed", "bug", "A message that has expired is sent back again when its listener fails.",
+        "apache/rocketmq #5481; 4.9.3 as shipped", undoes=("expired_is_over",),
     ),
     Variant(
         "rt-delay-skip-on-failure", "bug", "A delayed message whose put fails is passed over.",

@@ -8,9 +8,12 @@ from impl.broker.transaction.end_transaction_processor import EndTransactionProc
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.send_message_api import AsyncSend, SendMessageAPI
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.decisions import queue_selection
 from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
-from impl.decisions.java_errors import JavaError
-from impl.variants.variant import Variant, around
+from impl.decisions.java_arithmetic import absolute32, remainder
+from impl.decisions.java_errors import JavaError, NullPointerError
+from impl.decisions.queue_selection import plain_position
+from impl.variants.variant import Variant, around, replace
 
 
 @around(MQFaultStrategy, "select_one_message_queue")
@@ -26,6 +29,22 @@ def _only_the_last_broker(original: Callable[..., PickedQueue]) -> Callable[...,
         return PickedQueue(queues, place)
 
     return select_one_message_queue
+
+
+@replace(queue_selection, "position")
+def _without_a_guard(index: int, size: int) -> int:
+    """The absolute value of the least int is negative, and so is the position."""
+    return remainder(absolute32(index), size)
+
+
+@replace(queue_selection, "avoiding_position")
+def _one_round_only(index: int, size: int, avoided: Callable[[int], bool]) -> tuple[int, int]:
+    """A topic whose queues all are at the last broker has none for a retry."""
+    for _ in range(size):
+        index, place = plain_position(index, size)
+        if not avoided(place):
+            return index, place
+    raise NullPointerError
 
 
 @around(MQFaultStrategy, "select_one_message_queue")
@@ -67,8 +86,14 @@ def _commit_what_was_rolled_back(original: Callable[..., None]) -> Callable[...,
 BUGS = (
     Variant("pr-avoid-becomes-force", "bug", "With latency fault tolerance a retry goes to the broker that has failed.",
             "apache/rocketmq #1607", replacements=(_only_the_last_broker,)),
-    Variant("pr-latency-ignores-last", "bug", "No retry avoids the broker that was tried last.",
-            "apache/rocketmq #6272", replacements=(_avoid_nothing,)),
+    Variant("pr-latency-ignores-last", "bug", "With latency fault tolerance no retry avoids the last broker.",
+            "apache/rocketmq #6272; 4.9.3 as shipped", undoes=("another_broker_for_retries",)),
+    Variant("pr-go-shadowed-last-broker", "bug", "No retry avoids the broker that was tried last.",
+            "rocketmq-client-go commit 88d6b9e", replacements=(_avoid_nothing,)),
+    Variant("pr-counter-wraps", "bug", "The index of a queue becomes negative when the counter wraps.",
+            "apache/rocketmq #2783, commit b78326d869", replacements=(_without_a_guard,)),
+    Variant("pr-retry-single-broker-null", "bug", "A retry finds no queue where all are at the broker that has failed.",
+            "alibaba/rocketmq #47, commit 91e633181c", replacements=(_one_round_only,)),
     Variant("pr-async-no-retry-on-connect", "bug", "An asynchronous send that finds no connection is not tried again.",
             "apache/rocketmq #3556", replacements=(_no_retry_without_a_connection,)),
     Variant("seeded-rollback-commits", "bug", "A half message that is rolled back is committed.",

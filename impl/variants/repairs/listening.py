@@ -16,6 +16,7 @@ from impl.common.message_const import PROPERTY_MAX_RECONSUME_TIMES, PROPERTY_REC
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.java_text import parse_integer
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.variants.variant import Variant, around, replace
 
@@ -77,6 +78,20 @@ def _keep_the_number(msg: Message) -> tuple[int, int | None]:
     return 0 if times is None else parse_integer(times, 32), None if most is None else parse_integer(most, 32)
 
 
+@around(ConsumeMessageConcurrentlyService, "_expired")
+def _raise_the_offset(original: Callable[..., None]) -> Callable[..., None]:
+    def _expired(
+        self: ConsumeMessageConcurrentlyService, mq: MessageQueue, pq: ProcessQueue, msg: MessageExt,
+    ) -> None:
+        """As after a listener's result: memory has the least offset that is left."""
+        original(self, mq, pq, msg)
+        if not pq.dropped:
+            least = pq.msg_tree_map.first_key() if len(pq.msg_tree_map) else pq.queue_offset_max + 1
+            self._put(mq, least, increase_only=True)
+
+    return _expired
+
+
 REPAIRS = (
     Variant(
         "sent_back_once", "repair", "A message whose send-back was not answered is not sent anew.",
@@ -86,6 +101,10 @@ REPAIRS = (
     Variant(
         "expired_is_over", "repair", "A message that has expired is not sent back when its listener fails.",
         "apache/rocketmq #5481, #5483, commit c217d8bb80", ("X7",), (_what_is_cached_still,),
+    ),
+    Variant(
+        "expired_is_committed", "repair", "The offset goes on behind a message that has expired.",
+        "the idea: ProcessQueue#cleanExpiredMsg uses what removeMessage answers", ("X25",), (_raise_the_offset,),
     ),
     Variant(
         "attempts_are_kept", "repair", "A second send of a retry says how often it was tried.",

@@ -13,6 +13,7 @@ from impl.events import (
     ConsumerStopping,
     GroupOffsetsRemoved,
     MessageLost,
+    MessagesExpired,
     OffsetCommitted,
     OffsetReset,
     OffsetUpdated,
@@ -79,6 +80,7 @@ PAUSED_TWICE = (20, C, ProcessPaused(80)), (120, C, ProcessPaused(10))
 RESET = (*KNOWN, (1, C, OffsetReset(C, G, MQ, 98)))
 THERE, ELSEWHERE = frozenset({MQ}), frozenset({MQ._replace(broker_name="broker-b")})
 ROUTED = (*KNOWN, (1, C, RouteUpdated(C, G, "orders", THERE)))
+EXPIRED = (10, C, MessagesExpired(C, G, MQ, (98, 99)))
 UNROUTED = (5, C, RouteUpdated(C, G, "orders", ELSEWHERE))
 ROUTED_AGAIN = (11, *ROUTED[-1][1:])
 
@@ -184,6 +186,10 @@ HISTORIES = (
     again(*CAME, power_lost(200_000), *LATER, causes=("X1",)),
     again(*CAME, power_lost(100_002), killed(200_000, B), *LATER, causes=("X1",)),
     again(*READ, LOST_POWER, START, *SENT[len(READ):], committed(100_002, 100), *LATER),
+    # X25: it has expired, and nothing has raised the offset.
+    again(*KNOWN, EXPIRED, dropped(100_000, C), *LATER, causes=("X25",)),
+    again(*KNOWN, EXPIRED, remembered(11), dropped(100_000, C), *LATER, causes=()),
+    again(*READ, (10, C, MessagesExpired(C, G, MQ, (97,))), dropped(100_000, C), *LATER, causes=()),
     # X4 and B-32: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),

@@ -4,28 +4,65 @@ from __future__ import annotations
 
 from typing import Any
 
-import invariants.rules.half_messages  # noqa: F401  # declares the rule
-from impl.events import MessageAppended, WorldHealed
-from invariants.views import QueueRange
+import invariants.rules.half_messages  # noqa: F401  # declares the rules
+from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.events import HalfMessageEnded, MessageAppended, WorldHealed
+from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import Tables, Written
 
-B, HALF = "broker-a", "RMQ_SYS_TRANS_HALF_TOPIC"
+A, P = "broker-a", "producer1"
+ROLLBACK, COMMIT = "ROLLBACK_MESSAGE", "COMMIT_MESSAGE"
 HEALED = (9, "", WorldHealed())
+KEPT = Tables(brokers=[MASTER], log_records=(
+    StoredRecord(0, RMQ_SYS_TRANS_HALF_TOPIC, 0, 0, 100, "k"), StoredRecord(100, "orders", 0, 0, 100, "plain")))
+FAILED = Tables(**KEPT.answers, calm=False)
+CUT = Tables(brokers=[MASTER], log_records=())
+
+Told = tuple[int, str, Any]
 
 
-def half(ms: int, offset: int, topic: str = HALF) -> tuple[int, str, Any]:
+def appended(ms: int, topic: str = "orders", key: str = "k") -> Told:
+    """A broker stores it."""
+    return ms, A, MessageAppended(A, topic, 0, 0, 0, 100, key)
+
+
+def ended(ms: int, state: str) -> Told:
+    """The producer ends its half message."""
+    return ms, P, HalfMessageEnded(f"{P}@shop", "P", "k", state)
+
+
+def half(ms: int, offset: int, topic: str = RMQ_SYS_TRANS_HALF_TOPIC) -> tuple[int, str, Any]:
     """A broker stores a half message."""
-    return ms, B, MessageAppended(B, topic, 0, offset, 100 * offset, 100, f"k{offset}")
+    return ms, A, MessageAppended(A, topic, 0, offset, 100 * offset, 100, f"k{offset}")
 
 
 def checked(*, upto: int, stored: int = 9, role: int = 0) -> Tables:
     """How far the check of the broker has come, and how many half messages it has now; role -- its id."""
-    return Tables(brokers=[MASTER._replace(broker_id=role)], committed={(HALF, 0): upto},
+    return Tables(brokers=[MASTER._replace(broker_id=role)], committed={(RMQ_SYS_TRANS_HALF_TOPIC, 0): upto},
                   stored_at=QueueRange(0, stored))
 
 
+HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC)
+GIVEN_UP = appended(3, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
+
 HISTORIES = (
+    Written("rolled_back_stays_hidden", broken=(ended(1, ROLLBACK), appended(2)),
+            kept=(ended(1, COMMIT), appended(2))),
+    Written("rolled_back_stays_hidden", broken=(ended(1, ROLLBACK), appended(2)),
+            kept=(ended(1, ROLLBACK), appended(2, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC), appended(3, key="other"))),
+    Written("half_message_ends_at_last", broken=(HALF, HEALED), kept=(HALF, appended(2), HEALED), views=KEPT,
+            causes=()),
+    Written("half_message_ends_at_last", broken=(HALF, ended(2, COMMIT), HEALED), kept=(HALF, HEALED, appended(10)),
+            views=KEPT),
+    Written("half_message_ends_at_last", broken=(HALF, appended(2, key="other"), HEALED),
+            kept=(HALF, ended(2, ROLLBACK), HEALED), views=KEPT),
+    Written("half_message_ends_at_last", broken=(HALF, ended(2, "UNKNOW"), HEALED),
+            kept=(HEALED, (10, *HALF[1:])), views=KEPT),
+    Written("half_message_ends_at_last", broken=(HALF, HEALED), kept=(HALF, HEALED), views=KEPT, kept_views=CUT),
+    Written("half_message_ends_at_last", broken=(HALF, GIVEN_UP, HEALED), views=KEPT, causes=()),
+    Written("half_message_ends_at_last", broken=(HALF, GIVEN_UP, HEALED), views=FAILED, causes=("T3",)),
+    Written("half_message_ends_at_last", broken=(HALF, HEALED), views=FAILED, causes=()),
     Written("check_passes_every_half_message", broken=(half(1, 4), half(2, 5), HEALED), views=checked(upto=5),
             kept=(half(1, 4), half(2, 5), HEALED, half(10, 6)), kept_views=checked(upto=6),
             says="is at 5 of its half messages, which end at 6"),

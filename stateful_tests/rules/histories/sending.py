@@ -93,8 +93,4 @@ HISTORIES = (
     Written("equal_arguments_have_one_queue", broken=(
         tried(1, hashed="red"), tried(3, mq=QUEUES[1], hashed="red")), kept=(tried(1), tried(2, mq=QUEUES[1])),
             causes=()),
-    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)),
-            kept=(ended(1, "COMMIT_MESSAGE"), appended(2))),
-    Written("rolled_back_stays_hidden", broken=(ended(1, "ROLLBACK_MESSAGE"), appended(2)), kept=(
-        ended(1, "ROLLBACK_MESSAGE"), appended(2, topic="TRANS_CHECK_MAX_TIME_TOPIC"), appended(3, "other"))),
 )
