@@ -15,7 +15,7 @@ from impl.common.headers import (
     LockBatchRequestBody,
     RegisterBrokerBody,
 )
-from impl.common.headers.shape import SHAPES, python_spelling
+from impl.common.headers.shape import python_spelling
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
@@ -27,7 +27,6 @@ from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import HashMap
 from impl.remoting.custom_headers import (
     check_send_header_v2,
-    decode_custom_header,
     put_typed_header,
     typed_header,
 )
@@ -132,19 +131,6 @@ def request_header(command: RemotingCommand) -> Any:
     if command.code in _PARSED_BY_HAND:
         check_send_header_v2(command.ext_fields)
     return typed_header(content.header, command.ext_fields)
-
-
-def lacks_number(command: RemotingCommand) -> bool:
-    """Whether a request has no readable value for a number of its header that is an object in Java: it is null."""
-    content = CONTENTS.get(command.code)
-    if content is None or content.header is None:
-        return False
-    shape = SHAPES[content.header]
-    try:
-        values = decode_custom_header(shape, command.ext_fields)
-    except JavaError:
-        return False
-    return any(values[field.name] is None for field in shape.fields if field.type in {"Integer", "Long"})
 
 
 def request_body(command: RemotingCommand, now_ms: int) -> Any:
