@@ -18,7 +18,6 @@ from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, Rou
 from impl.client.send_message_api import SendMessageAPI
 from impl.common.heartbeat_data import CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.inet_socket_address import InetSocketAddress, socket_address
-from impl.common.request_code import RequestCode
 from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
@@ -70,15 +69,7 @@ class MQClientInstance:
         processor = ClientRemotingProcessor(
             node, self.rebalance_immediately, self._be_reset, self.get_consumer_status, self.producer_table.get,
             manager.request_futures)
-        for code, handler in (
-            (RequestCode.CHECK_TRANSACTION_STATE, processor.check_transaction_state),
-            (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, processor.receive_reply_message),
-            (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
-            (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
-            (RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, processor.get_consume_status),
-        ):
-            self.remoting_client.register_processor(code, handler)
-        self.api = MQClientAPI(self.remoting_client, self.client_id)
+        self.api = MQClientAPI(self.remoting_client, self.client_id, processor)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.admin = MQAdminImpl(self)
         self.send_message_api = SendMessageAPI(

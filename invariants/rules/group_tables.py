@@ -8,7 +8,7 @@ from typing import Any
 from impl import events
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
-from impl.events import ClientChannelClosed, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
+from impl.events import ClientChannelClosed, ClockJumped, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
@@ -159,7 +159,15 @@ class producers_are_known(Promise):
     excuses = (
         Excuse("the broker objects to the heartbeats of the client", by=Match(HeartbeatRefused, of="at client_id"),
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
+        Excuse("it is gone, and expires by the clock of the broker, which was set",
+               when=lambda rule, told: told.about[:1] in rule.clock_set and rule.lists(*told.about)),
     )
+
+    clock_set = Kept("at", survives="all", begins=(ClockJumped,))
+
+    def lists(self, at: str, group: str, client_id: str) -> bool:
+        """Whether the broker has the producer in its table."""
+        return any((name, who) == (group, client_id) for (name, _), who in self.views.producers(at).items())
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

@@ -28,5 +28,5 @@ class Deviation:
 
 DEVIATIONS: tuple[Deviation, ...] = (
     Deviation("constants", "nothing of it is implemented$",
-              "tables of parts that are not implemented: producers, pull consumers, the wire, versions"),
+              "tables of what is not here: settings of Netty and name servers, the old pull consumer, versions"),
 )

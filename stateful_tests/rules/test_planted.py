@@ -138,6 +138,18 @@ def test_the_control_is_silent(workload: str, profile: str, strategy: str) -> No
     assert record.unknown == ""
 
 
+@pytest.mark.parametrize(("workload", "profile", "strategy", "seed"), [
+    ("clustering", "clocks", "focus", 4),  # a producer's heartbeat is handled when it is gone, and a clock is set back
+    ("shared", "clocks", "focus", 0), ("containers", "storm", "focus", 0), ("promotion", "calm", "uniform", 0),
+])
+def test_what_is_seen_of_rocketmq_as_shipped_has_a_hazard(
+    workload: str, profile: str, strategy: str, seed: int,
+) -> None:
+    record = run(Plan("shipped", workload, profile, strategy), STRATEGIES[strategy](seed))
+    assert record.seen
+    assert [one for one in record.seen if not subject_named("shipped").explains(one.key)] == []
+
+
 @pytest.mark.parametrize(("workload", "seed"), [
     ("stored", 3),  # the last records of a queue are deleted, and the broker is killed
     ("stored", 4),  # a disk is full when a broker stops

@@ -131,6 +131,7 @@ BREAKS: Mapping[str, str] = {
     "send_outcome_is_honest": "P1",
     "message_is_stored_once": "P6 P12",
     "check_passes_every_half_message": "T4",
+    "half_message_ends_at_last": "T3",
     "attempts_are_used": "P2 P5 P7",
     "queue_is_one_of_the_list": "P4",
     "retry_reaches_another_broker": "Q-3",

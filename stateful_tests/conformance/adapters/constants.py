@@ -14,17 +14,25 @@ from types import ModuleType
 from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
-from impl.client import process_queue
+from impl.broker.send_message_processor import V3_4_9
+from impl.client import mq_client_instance, process_queue
 from impl.client.client_config import ClientConfig
+from impl.client.client_errors import ClientErrorCode
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.client.message_listener import ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
 from impl.client.offset_store import ReadOffsetType
+from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.common import message_const, message_properties, record_layout
+from impl.client.send_result import CommunicationMode, LocalTransactionState, SendStatus
+from impl.common import heartbeat_data, message_const, message_properties, record_layout
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions import flags, flush_rules, index_slots, names, namespace, pull_answer, subscription
 from impl.decisions.pull_answer import PullStatus
 from impl.decisions.start_offset import ConsumeFromWhere
+from impl.ports.remoting import CURRENT_VERSION
+from impl.remoting.remoting_command import JSON, LANGUAGES, ROCKETMQ
 from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageStoreConfig
 from impl.store.put_message_status import AppendMessageStatus, PutMessageStatus
 from stateful_tests.conformance.adapters.comparison import difference
@@ -34,7 +42,7 @@ NOTHING = "nothing of it is implemented"
 Table = Callable[[Iterable[str]], dict[str, Any]]
 """Answers what the implementation has of the names of a table."""
 
-_UNIT = re.compile("_(ms|hours|mib|bytes)$")
+_UNIT, _JAVAS_UNIT = re.compile("_(ms|minutes|hours|mib|bytes)(?=_|$)"), re.compile("Milli?s")
 _CHARS = frozenset({"NAME_VALUE_SEPARATOR", "PROPERTY_SEPARATOR", "NAMESPACE_SEPARATOR"})
 _PLACES = frozenset({"storePathRootDir", "storePathCommitLog"})  # below the home directory of the recording machine
 
@@ -61,24 +69,33 @@ def _codes(*enumerations: type[Enum]) -> Table:
 
 def _enumeration(kind: type[Enum]) -> Table:
     """A Java enumeration: each member's place."""
-    return lambda _wanted: {member.name: [place] for place, member in enumerate(kind)}
+    return _ordered(*(member.name for member in kind))
+
+
+def _ordered(*names: str) -> Table:
+    """A Java enumeration whose members are names here."""
+    return lambda _wanted: {name: [place] for place, name in enumerate(names)}
+
+
+def _coded(*names: str) -> Table:
+    """A Java enumeration whose members have their place as code, too."""
+    return lambda _wanted: {name: [place, place] for place, name in enumerate(names)}
+
+
+def _versions(_wanted: Iterable[str]) -> dict[str, Any]:
+    return {"V3_4_9": [V3_4_9], "V4_9_3": [CURRENT_VERSION]}
 
 
 def _defaults(kind: type[Any]) -> Table:
-    """Defaults of a configuration class; its names have units, and Java's have humps."""
+    """Defaults of a configuration class; names are compared without their units, and without humps."""
 
     def found(wanted: Iterable[str]) -> dict[str, Any]:
-        known = set(wanted) - _PLACES
-        own = {_humps(_UNIT.sub("", field.name)): _plain(field.default) for field in dataclasses.fields(kind)
-               if field.default is not dataclasses.MISSING}
-        return {name: value for name, value in own.items() if name in known}
+        known = {_JAVAS_UNIT.sub("", name).lower(): name for name in wanted if name not in _PLACES}
+        own = {_UNIT.sub("", field.name).replace("_", ""): _plain(field.default)
+               for field in dataclasses.fields(kind) if field.default is not dataclasses.MISSING}
+        return {known[name]: value for name, value in own.items() if name in known}
 
     return found
-
-
-def _humps(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)
 
 
 def _plain(value: Any) -> Any:
@@ -104,6 +121,21 @@ _TABLES: Mapping[str, Table] = {
     "store.ConsumeQueue": _in(pull_answer),
     "store.MappedFile": _in(flush_rules),
     "common.consumer.ConsumeFromWhere": _enumeration(ConsumeFromWhere),
+    "common.protocol.heartbeat.ConsumeType": _ordered(
+        heartbeat_data.CONSUME_ACTIVELY, heartbeat_data.CONSUME_PASSIVELY),
+    "common.protocol.heartbeat.MessageModel": _ordered(heartbeat_data.BROADCASTING, heartbeat_data.CLUSTERING),
+    "common.ServiceState": _ordered(
+        mq_client_instance.CREATE_JUST, mq_client_instance.RUNNING, mq_client_instance.SHUTDOWN_ALREADY,
+        mq_client_instance.START_FAILED),
+    "common.MQVersion$Version": _versions,
+    "remoting.protocol.LanguageCode": _coded(*LANGUAGES),
+    "remoting.protocol.SerializeType": _coded(JSON, ROCKETMQ),
+    "client.common.ClientErrorCode": _codes(ClientErrorCode),
+    "client.impl.CommunicationMode": _enumeration(CommunicationMode),
+    "client.producer.SendStatus": _enumeration(SendStatus),
+    "client.producer.LocalTransactionState": _enumeration(LocalTransactionState),
+    "client.consumer.listener.ConsumeConcurrentlyStatus": _enumeration(ConsumeConcurrentlyStatus),
+    "client.consumer.listener.ConsumeOrderlyStatus": _enumeration(ConsumeOrderlyStatus),
     "store.PutMessageStatus": _enumeration(PutMessageStatus),
     "store.AppendMessageStatus": _enumeration(AppendMessageStatus),
     "store.GetMessageStatus": _enumeration(pull_answer.GetMessageStatus),
@@ -115,6 +147,8 @@ _TABLES: Mapping[str, Table] = {
     "defaults:common.BrokerConfig": _defaults(BrokerConfig),
     "defaults:client.ClientConfig": _defaults(ClientConfig),
     "defaults:client.consumer.DefaultMQPushConsumer": _defaults(PushConsumerConfig),
+    "defaults:client.consumer.DefaultLitePullConsumer": _defaults(LitePullConsumerConfig),
+    "defaults:client.producer.DefaultMQProducer": _defaults(ProducerConfig),
     "defaults:common.subscription.SubscriptionGroupConfig": _defaults(SubscriptionGroupConfig),
     "defaults:common.TopicConfig": _defaults(TopicConfig),
 }

@@ -69,11 +69,11 @@ def test_the_readme_lists_every_recording_with_its_rows(verdicts: dict[str, Verd
 
 def test_the_front_page_says_how_much_is_compared(verdicts: dict[str, Verdict]) -> None:
     text = " ".join((Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8").split())
-    answers = int(sum(row.cost["rows"] for row in verdicts.values()))
+    rows = int(sum(row.cost["rows"] for row in verdicts.values()))
     images = sum(row.subject.kind == IMAGE for row in verdicts.values())
     traffic = sum(row.subject.kind == SCENARIO for row in verdicts.values())
     calls = len(verdicts) - images - traffic
-    assert f"all {answers:,} answers" in text
+    assert f"compared with {rows:,} rows" in text
     assert f"in {calls} files of calls, {traffic} scenarios of traffic and {images} store images" in text
 
 
