@@ -50,7 +50,7 @@ class SendMessageBack:
         except Refusal as refusal:
             return refusal.response
         if message is None:
-            self.node.trace(SendBackTaken(self.node.name, header.group, header.offset, kept=False))
+            self.node.trace(SendBackTaken(self.node.name, header.group, header.offset))
             return Command(ResponseCode.SUCCESS)
         topic, queue_id = message.topic, message.queue_id
         future = processor.store.async_put_message(message)
@@ -60,20 +60,15 @@ class SendMessageBack:
 
         def answer(result: PutMessageResult) -> None:
             response = _answer(result)
-            if response.code == ResponseCode.SUCCESS:
-                self._kept(header, topic, queue_id)
+            if response.code == ResponseCode.SUCCESS and result.append_message_result is not None:
+                self.node.trace(SendBackTaken(
+                    self.node.name, header.group, header.offset, result.append_message_result.wrote_offset, topic,
+                    queue_id))
             if not request.oneway:
                 processor.remoting_server.respond(channel, request, response)
 
         future.when_complete(answer)
         return None
-
-    def _kept(self, header: ConsumerSendMsgBackRequestHeader, topic: str, queue_id: int) -> None:
-        """Report a copy that is in the log."""
-        config = self.tables.topic_config_manager.select_topic_config(topic)
-        readable = config is not None and queue_id < config.read_queue_nums
-        self.node.trace(SendBackTaken(
-            self.node.name, header.group, header.offset, kept=True, queue_id=queue_id, readable=readable))
 
     async def _message(self, request: Command) -> MessageExtBrokerInner | None:
         """The checks in their order, and what is put; None: the group wants no retries. Raises Refusal."""

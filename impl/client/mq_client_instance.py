@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from impl.client.client_config import ClientConfig
 from impl.client.client_remoting_processor import ClientRemotingProcessor
-from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP, DefaultMQProducerImpl
+from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.mq_admin_impl import MQAdminImpl
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
@@ -21,7 +21,7 @@ from impl.common.inet_socket_address import InetSocketAddress, socket_address
 from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, MASTER_ID
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerIdsFetched,

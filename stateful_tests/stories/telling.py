@@ -60,6 +60,7 @@ BREAKS: Mapping[str, str] = {
     "only_ordered_groups_lock": "U9",
     "leaver_frees_its_locks": "D12",
     "listeners_do_not_overlap": "D7",
+    "ordered_messages_stay_in_order": "D8",
     "abandoned_lock_is_freed": "U6",
     "list_has_no_repetition": "B-5 D6 U3",
     "goodbye_is_final": "B-9",
