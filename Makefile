@@ -2,6 +2,7 @@
 #
 #   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
 #   make test      all tests        make lint     ruff and mypy
+#   make quality   searches and comparisons that take minutes each, beyond what `make test` has of them
 #   make bench     benchmarks       make interop  compare live with the official RocketMQ jars, ports, and TLC
 #   make verify-engines   compare the engines on random concepts: CONCEPTS=10000 SEED=0 (two hours of a core)
 #   make mutants   change each condition of the rules, and count what their tests notice (an hour)
@@ -13,7 +14,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify verify-engines test lint bench interop mutants hypothesis-range installed lock
+.PHONY: help verify verify-engines test quality lint bench interop mutants hypothesis-range installed lock
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -30,10 +31,13 @@ verify: $(READY)
 test: $(READY)
 	@$(BIN)/python -m stateful_tests.cover.report.browser || echo "no browser: the tests marked 'browser' will fail" >&2
 	@failed=0; \
-	$(BIN)/python -m pytest -m "not spark and not java" -n 2 --dist loadfile || failed=1; \
+	$(BIN)/python -m pytest -m "not spark and not java and not quality" -n 2 --dist loadfile --durations 20 || failed=1; \
 	$(BIN)/python -m pytest -m spark || failed=1; \
 	$(BIN)/python -m pytest -m java || failed=1; \
 	exit $$failed
+
+quality: $(READY)
+	$(BIN)/python -m pytest -m "quality and not spark" -n 2
 
 lint: $(READY)
 	$(BIN)/ruff check

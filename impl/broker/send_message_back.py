@@ -19,6 +19,7 @@ from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_WRITE, build_topic_sys_flag, has_flag
 from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.names import get_dlq_topic, get_retry_topic
 from impl.decisions.retry_level import goes_to_dead_letters, send_back_delay_level
@@ -49,7 +50,7 @@ class SendMessageBack:
         except Refusal as refusal:
             return refusal.response
         if message is None:
-            self.node.trace(SendBackTaken(self.node.name, header.group, header.offset, kept=False))
+            self.node.trace(SendBackTaken(self.node.name, header.group, header.offset))
             return Command(ResponseCode.SUCCESS)
         topic, queue_id = message.topic, message.queue_id
         future = processor.store.async_put_message(message)
@@ -59,20 +60,15 @@ class SendMessageBack:
 
         def answer(result: PutMessageResult) -> None:
             response = _answer(result)
-            if response.code == ResponseCode.SUCCESS:
-                self._kept(header, topic, queue_id)
+            if response.code == ResponseCode.SUCCESS and result.append_message_result is not None:
+                self.node.trace(SendBackTaken(
+                    self.node.name, header.group, header.offset, result.append_message_result.wrote_offset, topic,
+                    queue_id))
             if not request.oneway:
                 processor.remoting_server.respond(channel, request, response)
 
         future.when_complete(answer)
         return None
-
-    def _kept(self, header: ConsumerSendMsgBackRequestHeader, topic: str, queue_id: int) -> None:
-        """Report a copy that is in the log."""
-        config = self.tables.topic_config_manager.select_topic_config(topic)
-        readable = config is not None and queue_id < config.read_queue_nums
-        self.node.trace(SendBackTaken(
-            self.node.name, header.group, header.offset, kept=True, queue_id=queue_id, readable=readable))
 
     async def _message(self, request: Command) -> MessageExtBrokerInner | None:
         """The checks in their order, and what is put; None: the group wants no retries. Raises Refusal."""
@@ -87,7 +83,7 @@ class SendMessageBack:
             return None
         retry_topic = await self._retry_topic(header, group)
         topic, queue_id = retry_topic.topic_name, self.retry_queue(group, retry_topic)
-        message = self._processor.store.look_message_by_offset(header.offset)
+        message = self._processor.store.look_message_by_offset(not_null(header.offset))
         if message is None:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {header.offset}")
         limit = group.retry_max_times

@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # an instance has producers
     from impl.client.mq_client_instance import MQClientInstance
 
 CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
-CLIENT_INNER_PRODUCER_GROUP = "CLIENT_INNER_PRODUCER"  # MixAll
 ASYNC_SENDER_QUEUE = 50_000  # DefaultMQProducerImpl.asyncSenderThreadPoolQueue
 
 
@@ -79,6 +78,7 @@ class DefaultMQProducerImpl:
             await self.instance.start()
         self.service_state = RUNNING
         await self.instance.send_heartbeat_to_all_broker_with_lock()
+        self.instance.manager.request_futures.start_scheduled_task(self)
 
     async def shutdown(self, *, shutdown_factory: bool = True) -> None:
         """DefaultMQProducerImpl#shutdown: what is still being sent asynchronously is not waited for."""
@@ -89,6 +89,7 @@ class DefaultMQProducerImpl:
         if shutdown_factory:
             await self.instance.shutdown()
             self.node.trace(ProducerShutDown(self.instance.client_id, self.group))
+        self.instance.manager.request_futures.shutdown(self)
         self.service_state = SHUTDOWN_ALREADY
 
     def make_sure_state_ok(self) -> None:

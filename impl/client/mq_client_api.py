@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Coroutine, Sequence
 from typing import Any, Protocol
 
+from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.offset_store import MQBrokerError
 from impl.common.headers import (
     CheckClientRequestBody,
@@ -54,9 +55,17 @@ class PullCallback(Protocol):
 class MQClientAPI:
     """`client.impl.MQClientAPIImpl`, of the client with this id; every time-out is in milliseconds."""
 
-    def __init__(self, remoting_client: RemotingClient, client_id: str) -> None:
-        """Call by this transport."""
+    def __init__(self, remoting_client: RemotingClient, client_id: str, processor: ClientRemotingProcessor) -> None:
+        """Call by this transport; processor -- handles what brokers ask."""
         self.remoting_client, self.client_id = remoting_client, client_id
+        for code, handler in (
+            (RequestCode.CHECK_TRANSACTION_STATE, processor.check_transaction_state),
+            (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
+            (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
+            (RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, processor.get_consume_status),
+            (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, processor.receive_reply_message),
+        ):
+            remoting_client.register_processor(code, handler)
 
     async def get_topic_route_info_from_name_server(self, topic: str, timeout_ms: int) -> TopicRouteData | None:
         """MQClientAPIImpl#getTopicRouteInfoFromNameServer: every other code is an MQClientError."""

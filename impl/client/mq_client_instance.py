@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from impl.client.client_config import ClientConfig
 from impl.client.client_remoting_processor import ClientRemotingProcessor
-from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP, DefaultMQProducerImpl
+from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.mq_admin_impl import MQAdminImpl
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import FindBrokerResult
@@ -18,11 +18,10 @@ from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, Rou
 from impl.client.send_message_api import SendMessageAPI
 from impl.common.heartbeat_data import CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.inet_socket_address import InetSocketAddress, socket_address
-from impl.common.request_code import RequestCode
 from impl.common.util_all import ip_to_text
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, MASTER_ID
 from impl.decisions.subscription import SubscriptionData, is_tag_type
 from impl.events import (
     ConsumerIdsFetched,
@@ -70,15 +69,7 @@ class MQClientInstance:
         processor = ClientRemotingProcessor(
             node, self.rebalance_immediately, self._be_reset, self.get_consumer_status, self.producer_table.get,
             manager.request_futures)
-        for code, handler in (
-            (RequestCode.CHECK_TRANSACTION_STATE, processor.check_transaction_state),
-            (RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, processor.receive_reply_message),
-            (RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, processor.notify_consumer_ids_changed),
-            (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, processor.reset_offset),
-            (RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT, processor.get_consume_status),
-        ):
-            self.remoting_client.register_processor(code, handler)
-        self.api = MQClientAPI(self.remoting_client, self.client_id)
+        self.api = MQClientAPI(self.remoting_client, self.client_id, processor)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.admin = MQAdminImpl(self)
         self.send_message_api = SendMessageAPI(

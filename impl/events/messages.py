@@ -18,18 +18,18 @@ class DeadLetterTaken(NamedTuple):
 
 
 class SendBackTaken(NamedTuple):
-    """SendMessageProcessor#asyncConsumerSendMsgBack says SUCCESS; kept -- a copy of the message is in the log.
+    """SendMessageProcessor#asyncConsumerSendMsgBack says SUCCESS.
 
-    commit_log_offset -- of the record that was sent back. queue_id -- of the copy, or where it will be when its delay
-    is over; readable -- the topic has this queue.
+    commit_log_offset -- of the record that was sent back; copy_offset -- of the copy, as its put has said; None: there
+    is none. copy_topic, copy_queue_id -- where it is, or will be when its delay is over.
     """
 
     broker: str
     group: str
     commit_log_offset: int
-    kept: bool
-    queue_id: int = 0
-    readable: bool = True
+    copy_offset: int | None = None
+    copy_topic: str = ""
+    copy_queue_id: int = 0
 
 
 class PullRetried(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
 from impl.common.byte_buffer import ByteBuffer
@@ -19,6 +19,7 @@ from impl.decisions.consume_queue_units import is_ext_addr
 from impl.decisions.java_errors import HeapExhaustedError, JavaError, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.decisions.retry_level import (
     compute_deliver_timestamp,
     correct_delay_offset,
@@ -202,14 +203,14 @@ class DeliverDelayedMessageTimerTask:
         data = buffer.read()
         buffer.release()
         try:
-            yield from self._deliver_due(list(units_of(data)))
+            yield from self._deliver_due(units_of(data), len(data) // CQ_STORE_UNIT_SIZE)
         except (DiskError, HeapExhaustedError):
             raise
         except JavaError:
             return  # Java logs it and begins with this unit again
 
-    def _deliver_due(self, units: Sequence[Unit]) -> Iterator[None]:
-        """Go from unit to unit, up to the first that is not due or whose message is not taken."""
+    def _deliver_due(self, units: Iterator[Unit], count: int) -> Iterator[None]:
+        """Go from unit to unit, of so many, up to the first that is not due or whose message is not taken."""
         start = self.offset
         for number, unit in enumerate(units):
             due_ms, now_ms = self._deliver_timestamp(unit), self._store.now_ms()
@@ -221,7 +222,7 @@ class DeliverDelayedMessageTimerTask:
                 if not self._deliver(message, start):
                     return
                 yield
-        self.offset = start + len(units)
+        self.offset = start + count
 
     @property
     def _levels(self) -> Mapping[int, int]:

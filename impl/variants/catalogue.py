@@ -6,6 +6,7 @@ from impl.variants.bugs import broker_clients, listening, mixed, name_server, po
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import messages as message_bugs
 from impl.variants.bugs import offsets as offset_bugs
+from impl.variants.bugs import replicas as replica_bugs
 from impl.variants.bugs import sending as sending_bugs
 from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
@@ -40,7 +41,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
-    *sending_bugs.BUGS,
+    *sending_bugs.BUGS, *replica_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -113,7 +114,7 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "rt-delay-progress-constant": "4.9.3 as shipped (V19), which has no repair; so it is in every subject",
     "rt-slave-clamps-with-own-queue": "a slave of 4.9.3 copies the file, and looks at it when it starts again",
     "rt-limit-default-minus-one": "a filter of 5.x, which 4.9.3 does not have",
-    "tx-check-exception-stalls": "4.9.3 as shipped; so it is in every subject",
+    "tx-check-exception-stalls": "4.9.3 as shipped (T4); it takes a record that cannot be decoded",
     "tx-clock-skew": "4.9.3 as shipped; so it is in every subject",
 }
 """Entries of the groups NS, BC, RB, OL, PO, FC, RT, TX and XL of known bugs that cannot be planted, and why."""

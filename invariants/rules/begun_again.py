@@ -9,12 +9,13 @@ from math import inf
 from typing import Any, NamedTuple
 
 from impl import events
+from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another
+from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another, is_on_the_same
 from invariants.rules.rule import Kept, Told, after, on
 
 Span = tuple[float, float]
@@ -27,7 +28,8 @@ class Way(NamedTuple):
     settled -- by whom, and when; None: by nobody since it is known where the group is. counts -- that one held the
     queue then. remembered -- when that one had it in memory. sent, arrived -- the first commit of more that was sent,
     and that came to a broker, before the answer. last -- the last commit that came to the broker that answered.
-    answered -- what was answered to whom begins it again.
+    answered -- what was answered to whom begins it again. made_up -- nobody has answered lately that it begins there,
+    nor that there is no offset.
     """
 
     place: Place
@@ -38,6 +40,7 @@ class Way(NamedTuple):
     arrived: At | None
     last: At | None
     answered: At
+    made_up: bool
 
     @property
     def overwritten(self) -> tuple[str, str]:
@@ -146,6 +149,11 @@ def _meet(spans: Iterable[Span], since_ms: float, until_ms: float) -> bool:
     return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in spans)
 
 
+def _was_overtaken(rule: Any, _: Told) -> bool:
+    arrived, answered = rule.way.arrived, rule.way.answered
+    return arrived is not None and arrived.at == answered.at and is_on_the_same(*rule.way.overwritten)
+
+
 def _slave_answered(rule: Any, _: Told) -> bool:
     """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
     arrived, answered = rule.way.arrived, rule.way.answered
@@ -170,7 +178,7 @@ class settled_is_not_begun_again(Beginnings):
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
                "X12 a topic that is left, X15 a stop, X25 what has expired, D1 a joiner that is early, B-32 one of a "
-               "former connection")
+               "former connection, B-18 an older one of its connection, L2 an error is taken for no offset")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -191,6 +199,9 @@ class settled_is_not_begun_again(Beginnings):
               when=lambda rule, _: is_of_another(*rule.way.overwritten)),
         cause("B-32", "a commit on another connection of its client came behind it",
               when=lambda rule, _: is_on_another(*rule.way.overwritten)),
+        cause("B-18", "an older commit on its connection was handled behind it", when=_was_overtaken),
+        cause("L2", "its member took an error for the answer that there is no offset",
+              when=lambda rule, _: rule.way.made_up),
         cause("X8", "its commit went to a slave, whose offsets its master's replace",
               when=lambda rule, _: rule.way.arrived is not None and not rule.facts.is_master(rule.way.arrived.at)),
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_slave_answered),
@@ -238,6 +249,8 @@ class settled_is_not_begun_again(Beginnings):
         answered = next((one for one in reversed(answers) if one.offset == event.offset), answers[-1])
         settled, counts = self.settled.get(place, {}).get(event.offset, (None, False))
         since_ms, by = (-inf, "") if settled is None else settled[:2]
+        lately = self.facts.recent_answers(at, *place, ms - deadlines.begun(self.bounds))
+        made_up = not {event.offset, NO_OFFSET} & {one.offset for one in lately}
 
         def before(trail: Kept) -> list[At]:
             return [one for one in trail.get(place, ()) if one.number < answered.number]
@@ -249,7 +262,7 @@ class settled_is_not_begun_again(Beginnings):
         came, arrived = before(self.facts.arrived), more(self.facts.arrived)
         here = [one for one in arrived if one.at == answered.at]
         return Way(place, settled, counts, _first(remembered), _first(more(self.facts.sent)), _first(here or arrived),
-                   _first([one for one in reversed(came) if one.at == answered.at]), answered)
+                   _first([one for one in reversed(came) if one.at == answered.at]), answered, made_up)
 
     @after(events.RouteUpdated)
     def is_routed(self, ms: int, at: str, event: events.RouteUpdated) -> None:

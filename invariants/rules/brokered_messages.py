@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import cause
-from invariants.rules.rule import Rule, Told, on
+from invariants.rules.rule import Kept, Rule, Told, on
+
+_COPIES = RMQ_SYS_SCHEDULE_TOPIC, RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
+"""How topics begin that have copies of what was sent back."""
 
 
 class dead_letter_is_there_at_once(Rule):
@@ -24,7 +28,10 @@ class dead_letter_is_there_at_once(Rule):
 
 
 class accepted_send_back_is_kept(Rule):
-    """A broker that says SUCCESS to a message that is sent back has a copy, for another try or as a dead letter."""
+    """A broker that says SUCCESS to a message that is sent back has a copy, for another try or as a dead letter.
+
+    Each has one of its own, which its store has appended.
+    """
 
     shipped = "violated: M2 a group with no retry queue loses it"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack"
@@ -34,15 +41,23 @@ class accepted_send_back_is_kept(Rule):
               when=lambda rule, told: (nums := rule.views.retry_queue_nums(*told.about)) is not None and nums <= 0),
     )
 
+    # Records that no send-back has had for its copy.
+    copies = Kept("at copy_offset", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic.startswith(_COPIES):
+            self.copies[at, event.commit_log_offset] = ms
+
     @on(events.SendBackTaken)
     def taken(self, _: int, at: str, event: events.SendBackTaken) -> Iterator[Told]:
-        if not event.kept:
+        if self.copies.pop((at, event.copy_offset), None) is None:
             yield self.told(f"{at} has no copy of the message at {event.commit_log_offset} that {event.group} has sent "
                             "back", event.broker, event.group)
 
 
 class retry_is_where_it_is_read(Rule):
-    """A message that is sent back gets into a queue that the retry topic has."""
+    """A message that is sent back gets into a queue that its topic has, at once or when its delay is over."""
 
     shipped = "violated: M4 the group's number of retry queues is another one"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack, TopicConfigManager#createTopicInSendMessageBackMethod"
@@ -50,9 +65,10 @@ class retry_is_where_it_is_read(Rule):
 
     @on(events.SendBackTaken)
     def taken(self, _: int, at: str, event: events.SendBackTaken) -> Iterator[Told]:
-        if not event.readable:
-            yield self.told(f"{at} keeps the message at {event.commit_log_offset} for queue {event.queue_id} of "
-                            f"%RETRY%{event.group}, which is none", event.broker, event.group)
+        topic = self.views.topics(at).get(event.copy_topic)
+        if event.copy_offset is not None and (topic is None or event.copy_queue_id >= topic.read_queue_nums):
+            yield self.told(f"{at} keeps the message at {event.commit_log_offset} for queue {event.copy_queue_id} of "
+                            f"{event.copy_topic}, which is none", event.broker, event.group)
 
 
 class retried_pull_goes_on(Rule):

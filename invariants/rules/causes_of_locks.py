@@ -73,7 +73,7 @@ def _holds_before(rule: Any, released: Reported, mine: dict[str, Any]) -> bool:
 class two_believe_in_one_lock(Ascription):
     """A lock was granted twice within the lease."""
 
-    judges = "one_live_believer listeners_do_not_overlap"
+    judges = "one_live_believer listeners_do_not_overlap ordered_messages_stay_in_order"
     excuses = (
         cause("D8", "the broker started again since the first was granted it", when=lambda rule, found: (
             (grant := _last_grant(rule, found)) is not None

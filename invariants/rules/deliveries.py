@@ -5,19 +5,27 @@ They are told from outside: by what applications say that they were given and ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
+from impl.decisions.names import (
+    CLIENT_INNER_PRODUCER_GROUP,
+    DLQ_GROUP_TOPIC_PREFIX,
+    RETRY_GROUP_TOPIC_PREFIX,
+    RMQ_SYS_SCHEDULE_TOPIC,
+)
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
+from invariants.views import StoredRecord
 
 SUCCESS, SUB_ALL = "SUCCESS", "*"
 BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
+_SENT_AGAIN = Match(SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP and one.attempt > 1)
 
 
 class attempts_are_counted(Rule):
@@ -33,22 +41,22 @@ class attempts_are_counted(Rule):
     excuses = (
         Excuse("it is tried again where it is, and something has failed: it may not have been sent back",
                when=lambda rule, _: rule.in_place and not rule.views.calm()),
-        cause("X20", "the number of attempts is lost", when=lambda rule, told: (told.about[2],) in rule.anew),
+        cause("X20", "the client's own producer has sent it a second time",
+              when=lambda rule, told: told.about[2:] in rule.again),
     )
 
-    # Messages that came from a retry topic without a number; how often each was tried, in its queue, when it was given.
-    anew = Kept("key", survives="all")
+    # Messages that clients have sent to retry topics again; how often each was tried, in its queue, when it was given.
+    again = Kept("key", survives="all", begins=(_SENT_AGAIN,))
     tried = Kept("at group mq offset")
     in_place = False
 
     @on(MessagesGiven)
-    def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
+    def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
         for key, offset, attempt in zip(event.keys, event.offsets, event.attempts, strict=True):
             place = at, event.group, event.mq, offset
             self.in_place = 0 <= self.tried.get(place, -1) < attempt
             self.tried[place] = attempt
             if event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and not attempt:
-                self.anew[key,] = ms
                 yield self.told(f"{at} is given {key} of the retry topic, as if it had never been tried", at,
                                 event.group, key)
             elif attempt > event.most:
@@ -168,6 +176,8 @@ class Delivered(Promise):
     settled = Kept("group at key", survives="all")
     given = Kept("group at key", survives="all")
     dead = Kept("group key", survives="all")
+    # What was read of a broker's log when the world had healed: where it begins, and the records that are looked for.
+    read = Kept("at", ends=(events.BrokerStarted, events.LogCopied))
 
     @on(MessagesGiven)
     def is_given(self, ms: int, at: str, event: MessagesGiven) -> None:
@@ -191,10 +201,18 @@ class Delivered(Promise):
     def stored(self, topic: str) -> Iterator[tuple[MessageQueue, int, str]]:
         """Queue, offset and key of each message of a topic that a living broker has, as far as it is looked for."""
         for broker in self.views.brokers():
-            for record in self.views.log_records(broker.machine):
-                if record.topic == topic and (record.key,) in self.stored_ms:
+            for record in self._looked_for(broker.machine):
+                if record.topic == topic:
                     mq = MessageQueue(topic, broker.broker_name, record.queue_id)
                     yield mq, record.queue_offset, str(record.key)
+
+    def _looked_for(self, at: str) -> Sequence[StoredRecord]:
+        """The records of a broker that are looked for; its log is read again when a file of it was deleted."""
+        begin = self.views.log_begin(at)
+        if self.read.get((at,), (None,))[0] != begin:
+            self.read[at,] = begin, [one for one in self.views.log_records(at) if (one.key,) in self.stored_ms]
+        found: list[StoredRecord] = self.read[at,][1]
+        return found
 
     def readers(self, message_model: str) -> dict[tuple[str, str], list[str]]:
         """Group and topic to the machines that read all of it, where all members of the group do so."""

@@ -150,6 +150,11 @@ def is_of_another(connection: str, other: str) -> bool:
     return bool(connection and other) and machine_of(connection) != machine_of(other)
 
 
+def is_on_the_same(connection: str, other: str) -> bool:
+    """Whether two commits came on one connection."""
+    return bool(connection) and connection == other
+
+
 def is_on_another(connection: str, other: str) -> bool:
     """Whether two commits came from one machine, and on two connections; an address without a port names none."""
     return connection != other and machine_of(connection) == machine_of(other) and not other.endswith(":")

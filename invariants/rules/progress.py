@@ -109,8 +109,8 @@ class settled_is_remembered(Duty):
 class settled_is_committed(Duty):
     """What a client has settled it commits: soon, and before it gives the queue up or ends in order.
 
-    What a listener ends while its consumer stops, or while its queue is given up, counts only if it came into memory;
-    so does nothing that has left the route: nobody has an address for it.
+    What a listener ends while its consumer stops, or while its queue is given up, counts only if it came into memory
+    before; so does nothing that has left the route: nobody has an address for it.
     """
 
     shipped = "violated: X21 a queue that was reset is worked on and in no table, X12 a topic that is left"
@@ -139,10 +139,12 @@ class settled_is_committed(Duty):
         if key not in self.owed or event.offset < self.owed[key][2]:
             return
         self.pay(key)
+        if not self._commits(event.client_id, key):
+            return
         settled = self._settled(event.client_id, key)
         if self.memory.get(key, event.offset) > event.offset:
             self.owe(key, ms, self.memory[key])
-        elif settled is not None and settled > event.offset and self._commits(event.client_id, key):
+        elif settled is not None and settled > event.offset:
             self.owe(key, ms, settled)
 
     @on(events.QueueDropped)
@@ -156,14 +158,22 @@ class settled_is_committed(Duty):
         self.owed.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic
                        and key[2] not in event.mqs)
 
+    @on(events.ConsumerStopping)
+    def stops(self, _: int, at: str, event: events.ConsumerStopping) -> None:
+        for key in self._owed_by(at, event.group):
+            if not self._is_in_memory(key):
+                self.pay(key)
+
     @on(events.ConsumerShutDown)
     def ends(self, _: int, at: str, event: events.ConsumerShutDown) -> Iterator[Told]:
-        for key in [key for key in self.owed if key[:2] == (at, event.group)]:
-            if self._is_in_memory(key):
-                since_ms, _, offset = self.owed[key]
-                sentence = f"{at} stops and has not committed {offset} of {queue_text(key[2])}"
-                yield self.told(sentence, *key, since_ms=since_ms)
+        for key in self._owed_by(at, event.group):
+            since_ms, _, offset = self.owed[key]
+            sentence = f"{at} stops and has not committed {offset} of {queue_text(key[2])}"
+            yield self.told(sentence, *key, since_ms=since_ms)
             self.pay(key)
+
+    def _owed_by(self, at: str, group: str) -> list[Key]:
+        return [key for key in self.owed if key[:2] == (at, group)]
 
     def _settled(self, client_id: str, key: Key) -> int | None:
         """The offset below which a client has settled all of a queue that it holds."""

@@ -19,6 +19,7 @@ _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _FIRST, _LATER = "first attempt", "later attempt"
+_STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
 _COMMITS = "COMMIT_MESSAGE"
@@ -34,8 +35,9 @@ class send_outcome_is_honest(Rule):
 
     shipped = "violated: P1 the last attempt speaks for all"
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#processSendResponse"
-    about = "key"
-    excuses = (cause("P1", "it was tried more than once", when=lambda rule, told: told.about in rule.again),)
+    about = "key what"
+    excuses = (cause("P1", "it is said to be refused, and was tried more than once", when=lambda rule, told: (
+        told.about[1] == _REFUSES and told.about[:1] in rule.again)),)
 
     # Sends that were tried again. Where each message was appended, by its id; and the sends, of one message or a batch,
     # that were refused.
@@ -48,14 +50,14 @@ class send_outcome_is_honest(Rule):
         self.appended.setdefault((event.key,), set()).add((at, event.commit_log_offset))
         key = self.refused.pop((event.key,), None)
         if key is not None:
-            yield self.told(f"{at} stores {event.key}, which was refused", key)
+            yield self.told(f"{at} stores {event.key}, which was refused", key, _REFUSES)
 
     @on(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
         place = event.broker, event.commit_log_offset
         if event.code in _STORED and place not in self.appended.get((event.key,), ()):
             yield self.told(f"{at} is told that {event.key} is at {place[1]} in the log of {place[0]}, which has not "
-                            "appended it there", event.key)
+                            "appended it there", event.key, _STORES)
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
@@ -65,7 +67,7 @@ class send_outcome_is_honest(Rule):
             brokers = sorted(broker for broker, _ in self.appended.get((one,), ()))
             if brokers:
                 yield self.told(f"{at} is told that {one} was refused (code {event.code}), and {brokers[0]} has it",
-                                event.key)
+                                event.key, _REFUSES)
             self.refused[one,] = event.key
 
 
@@ -77,8 +79,9 @@ class sent_once_is_stored_once(Rule):
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
     about = "key"
     excuses = (
-        Excuse("it was sent one way, and the network has doubled it",
-               when=lambda rule, told: told.about in rule.oneway and told.about not in rule.again),
+        Excuse("it was sent one way once, and something has failed: the network may have doubled it",
+               when=lambda rule, told: (told.about in rule.oneway and told.about not in rule.again
+                                        and not rule.views.calm())),
         cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
         cause("P12", "it is a half message, whose end may arrive twice",
               when=lambda rule, told: told.about in rule.committed),
@@ -196,23 +199,39 @@ class equal_arguments_have_one_queue(Rule):
     shipped = "violated: P10 the hash is taken over the list of the moment"
     cite = "SelectMessageQueueByHash#select"
     about = "client_id group"
-    excuses = (cause("P10", "the route of the topic has changed", when=lambda rule, told: told.about in rule.routed),)
+    excuses = (cause("P10", "the queues of the topic have changed", when=lambda rule, _: rule.has_changed()),)
 
-    routed = Kept("client_id group", survives="all", begins=(events.PublishInfoUpdated,))
-    # Where the last one went.
+    # The queues that a producer was given last, and how often they were others than before. Where the last message
+    # went, and how often queues had changed when it was sent, and the one before it: its own list may be as old.
+    queues = Kept("client_id group topic", survives="all")
+    changes = Kept("client_id group topic", survives="all")
     went = Kept("client_id group topic hashed", survives="all")
+    list_before: tuple[tuple[str, ...], int]
+
+    @on(events.PublishInfoUpdated)
+    def updated(self, _: int, at: str, event: events.PublishInfoUpdated) -> None:
+        del at
+        key = event[:3]
+        if self.queues.get(key) != event.queues:
+            self.queues[key], self.changes[key] = event.queues, self.changes.get(key, 0) + 1
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
         if event.hashed is None:
             return
         key = event.client_id, event.group, event.mq.topic, event.hashed
-        last = self.went.get(key, event.mq)
+        last, last_list, before = self.went.get(key, (event.mq, 0, 0))
+        self.list_before = key[:3], before
         if last != event.mq:
             yield self.told(f"{at} sends messages of {event.hashed} to queue {event.mq.queue_id} of "
                             f"{event.mq.broker_name}, and before to queue {last.queue_id} of {last.broker_name}",
                             *key[:2])
-        self.went[key] = event.mq
+        self.went[key] = event.mq, self.changes.get(key[:3], 0), last_list
+
+    def has_changed(self) -> bool:
+        """Whether the list may be another one than that of the last message with this argument."""
+        place, before = self.list_before
+        return bool(self.changes.get(place, 0) != before)
 
 
 def _why(event: events.SendFailed) -> str:

@@ -19,15 +19,28 @@ class StoreViews:
     living: Living
 
     def log_records(self, broker: str) -> tuple[StoredRecord, ...]:
-        """The records of the log, from its least offset to its end, as far as they can be read one after another."""
+        """The records of the log, from its least offset to its end, as far as they can be read one after another.
+
+        As long as a broker lives its log is only written at its end: what was read of it is not read again.
+        """
         store = self._store(broker)
         if store is None:
             return ()
-        known: dict[str, _Known] = vars(self).setdefault("_logs", {})
-        ends = store, store.get_min_phy_offset(), store.get_max_phy_offset()
-        if broker not in known or known[broker][:3] != ends:
-            known[broker] = *ends, tuple(_records(store))
-        return known[broker][3]
+        logs: dict[str, _Known] = vars(self).setdefault("_logs", {})
+        least, end = store.get_min_phy_offset(), store.get_max_phy_offset()
+        known = logs.get(broker)
+        if known is None or known[:2] != (store, least) or end < known[2]:
+            known = logs[broker] = store, least, end, tuple(_records(store))
+        elif end > known[2]:
+            read = known[3]
+            behind = read[-1].commit_log_offset + read[-1].size if read else 0
+            known = logs[broker] = store, least, end, (*read, *_records(store, behind))
+        return known[3]
+
+    def log_begin(self, broker: str) -> int:
+        """The least offset of the log, which grows when a file is deleted; -1 without files."""
+        store = self._store(broker)
+        return -1 if store is None else store.get_min_phy_offset()
 
     def log_records_from(self, broker: str, offset: int) -> tuple[StoredRecord, ...]:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""

@@ -10,7 +10,9 @@ from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULES
 from invariants.rules.telling_apart import looked_for
+from invariants.rules.watch import LATE
 from invariants.verdict import Outcome
+from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import DECLARED, subject_named
@@ -98,23 +100,44 @@ PLANTED = (
     ("retry_reaches_another_broker", "repaired+pr-go-shadowed-last-broker", "sending", "calm", 0),
     ("retry_reaches_another_broker", "repaired+pr-latency-ignores-last", "sending", "calm", 1),
     ("attempts_are_used", "repaired+pr-async-no-retry-on-connect", "sending", "calm", 0),
+    ("send_outcome_is_honest", "repaired+seeded-refused-is-stored", "sending", "calm", 0),
+    ("message_is_stored_once", "repaired+seeded-some-are-stored-twice", "sending", "calm", 0),
+    ("queue_is_one_of_the_list", "repaired+seeded-queue-behind-is-named", "sending", "calm", 0),
+    ("list_is_that_of_its_route", "repaired+seeded-queue-is-forgotten", "sending", "calm", 0),
+    ("equal_arguments_have_one_queue", "repaired+seeded-equal-keys-take-turns", "sending_in_order", "calm", 0),
+    ("attempts_are_bounded", "repaired+seeded-attempts-are-not-counted", "stored_retry", "calm", 0),
+    ("dead_letter_is_there_at_once", "repaired+seeded-dead-letters-wait", "stored_retry", "calm", 0),
+    ("accepted_send_back_is_kept", "repaired+seeded-second-copy-is-not-kept", "stored_retry", "calm", 0),
+    ("retry_is_where_it_is_read", "repaired+seeded-retry-queues-begin-at-1", "stored_retry", "calm", 0),
+    ("retried_pull_goes_on", "repaired+seeded-end-does-not-match", "stored", "calm", 0),
+    ("broadcast_reaches_everyone", "repaired+seeded-last-message-is-kept", "stored_broadcast", "calm", 0),
+    ("slave_log_is_a_prefix", "repaired+seeded-frame-comes-again", "replicated", "calm", 0),
+    ("copies_keep_their_place", "repaired+seeded-frame-comes-again", "replicated", "calm", 0),
+    ("acknowledged_message_is_on_the_slave", "repaired+seeded-no-slave-is-waited-for", "replicated_sync", "calm", 0),
+    ("lagging_slave_catches_up", "repaired+seeded-slave-gets-one-file", "replicated_sync", "calm", 0),
 )
 
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), PLANTED, ids=str)
 def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, profile: str, seed: int) -> None:
-    record = run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed))
-    assert name in {one.property for one in record.seen}
+    """What the control is known for does not show a bug: then the run goes on behind it."""
+    plan, control, in_time = Plan(subject, workload, profile), subject_named("repaired"), (name, name, LATE)
+
+    def is_seen(*until: str) -> bool:
+        seen = run(plan, STRATEGIES["uniform"](seed), until=until).seen
+        return any(one.property == name and not control.explains(one.key) for one in seen)
+
+    assert is_seen(*(in_time if is_promise(in_time) else (name,))) or is_seen()
 
 
 @pytest.mark.parametrize(("name", "subject", "workload", "profile", "seed"), [
-    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 5),
+    ("nothing_is_skipped", "repaired-L2", "listeners", "storm", 24),
     ("commits_of_a_holding_go_forward", "repaired-X23", "resets", "clocks", 28),
     ("only_the_settled_is_committed", "repaired-X23", "resets", "threads", 8),
     ("reset_takes_effect", "repaired-X23", "resets", "threads", 8),
     ("reset_takes_effect", "repaired-X18", "resets", "clocks", 16),
-    ("lock_outlasts_the_batch", "repaired-X11", "ordered_listeners", "threads", 1),
-    ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 32),
+    ("lock_outlasts_the_batch", "repaired-X11", "ordered_listeners", "threads", 0),
+    ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 1),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 21),
     ("settled_is_not_begun_again", "repaired", "listeners", "storm", 1),
 ], ids=str)

@@ -6,8 +6,16 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetCommitted, QueueTaken
-from stateful_tests.stories.scenes import begin_batch, believes, end_batch
+from impl.events import MessagesGiven, OffsetCommitted, QueueTaken
+from stateful_tests.stories.scenes import (
+    BROKER,
+    begin_batch,
+    believes,
+    commit_everywhere,
+    end_batch,
+    works,
+)
+from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.world import World
 
 ORDERS = PushConsumerConfig("G", {"orders": "*"})
@@ -61,6 +69,28 @@ def test_d8_a_restarted_broker_grants_a_lock_that_its_owner_still_believes_in() 
         locks = world.brokers["broker-a"].rebalance_lock_manager
         assert locks.holder("G", LAST) == second.instance.client_id
         assert believes(first, LAST)
+
+
+def test_d8_what_an_owner_has_cached_is_worked_on_beside_the_next_owner() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=TOPICS, past=Past((("orders", 4, 1),), ((60_000, 80),)))
+        world.run(100)
+        commit_everywhere(world, 0)
+        world.add_consumer("c1", IN_ORDER)
+        first = world.consumers["c1"][0]
+        works(first, 2_000)
+        world.run(15_000)
+        first.suspend()  # it pulls no more, and works on what it has
+        works(join(world, "c2", IN_ORDER), 2_000)
+        world.run(22_000)
+        world.restart(BROKER)  # behind a renewal of the first, and before a heartbeat and a renewal of the second
+        world.run(20_000)
+        given = [(at, event.offsets[0]) for _, at, event in world.simulation.kernel.records
+                 if isinstance(event, MessagesGiven) and event.mq == LAST]
+        begun = next(place for place, (at, _) in enumerate(given) if at == "c2")
+        assert ("c1", given[begun][1]) in given[:begun]
+        assert any(at == "c1" and offset > given[begun][1] for at, offset in given[begun:])
 
 
 def test_b5_a_client_with_two_connections_has_two_places_in_the_list() -> None:

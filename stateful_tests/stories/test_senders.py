@@ -16,6 +16,7 @@ from impl.decisions.java_errors import JavaError
 from impl.events import HalfMessageEnded, MessageAppended, SendAttempted, SendFailed
 from stateful_tests.stories.senders import (
     BROKERS,
+    COMMITTED_AND_UNKNOWN,
     PRODUCER,
     TOPIC,
     Callback,
@@ -24,11 +25,12 @@ from stateful_tests.stories.senders import (
     outcome,
     two_brokers,
 )
-from stateful_tests.worlds.producers import IN_TRANSACTION, Sending
+from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.world import World
 
 AWARE = ProducerConfig("P", send_latency_fault_enable=True)
 BUSY, ABSENT = 2, 17
+HALF, GIVEN_UP = "RMQ_SYS_TRANS_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 
 
 def message() -> Message:
@@ -185,3 +187,17 @@ def test_p12_a_half_message_whose_end_comes_late_is_committed_twice() -> None:
         assert late.hit
         first = next(event.key for _, event in world.events(HalfMessageEnded) if event.from_check)
         assert [event.topic for _, event in world.events(MessageAppended) if event.key == first].count(TOPIC) == 2
+
+
+def test_t3_a_half_message_that_is_committed_is_given_up_while_its_producers_are_away() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKERS[0], BROKERS[0], topics=[TopicConfig(TOPIC, 2, 2)], transaction_check_interval_ms=1_000)
+        world.run(100)
+        world.script.draw("what becomes of a transaction", COMMITTED_AND_UNKNOWN)
+        world.add_producer(PRODUCER, Sending(TOPIC, (IN_TRANSACTION,)))
+        world.run(SEND_EVERY_MS + 100)
+        world.simulation.kill(PRODUCER)
+        world.run(40_000)
+        (half,) = {event.key for _, event in world.events(MessageAppended) if event.topic == HALF}
+        assert [event.topic for _, event in world.events(MessageAppended) if event.key == half][-1] == GIVEN_UP

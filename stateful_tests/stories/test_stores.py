@@ -12,6 +12,7 @@ from impl.events import HalfMessageEnded, MessageAppended, MessagesFound, SendAn
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
+from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
@@ -23,8 +24,6 @@ FIRST_FILE = f"/{0:020}"
 ACCEPTED, REFUSED = 0, 14
 BODY_LENGTH_AT = 84
 """Where a record says how long its body is."""
-COMMITTED_AND_UNKNOWN = 2
-"""See Transactions: the application does not say that it has committed."""
 MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 

@@ -101,8 +101,8 @@ class Judges:
     def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
         """Have seen nothing.
 
-        until -- property and signature that end the run. stronger -- of a property, the name that it has under what
-        holds in this world.
+        until -- what ends the run: the key of a finding, or a property alone. stronger -- of a property, the name that
+        it has under what holds in this world.
         """
         self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
@@ -128,7 +128,7 @@ class Judges:
                 sentence = in_words(found, machine, kernel.records)
                 self.seen[found.key] = replace(found, sentence=sentence) if found.position >= 0 else replace(
                     found, sentence=sentence, time_ms=time_ms, machine=machine, position=position)
-                if found.key == self.until:
+                if self.until in {found.key, (found.property,)}:
                     raise SeenError
 
 
@@ -138,7 +138,7 @@ def lived(
 ) -> Iterator[tuple[World, RunRecord]]:
     """Live through a plan as the tape says; in the block the world can still be looked at.
 
-    judged -- False: no followers, only the promises. until -- property and signature of what ends the run when seen.
+    judged -- False: no followers, only the promises. until -- what ends the run when it is seen, see Judges.
     Raises BadInputError, one line, for an error of a file of one's own.
     """
     workload, judges = WORKLOADS[plan.workload], Judges(until)

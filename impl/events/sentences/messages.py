@@ -15,9 +15,8 @@ def _dead(event: told.DeadLetterTaken, _: Any) -> Template:
 
 
 def _sent_back(event: told.SendBackTaken, _: Any) -> Template:
-    if event.kept:
-        return ("{broker} keeps the message at {commit_log_offset}, which {group} sends back, for queue {queue_id}"
-                + ("" if event.readable else ", which the topic does not have"))
+    if event.copy_offset is not None:
+        return "{broker} keeps the message at {commit_log_offset}, which {group} sends back, for queue {copy_queue_id}"
     return "{broker} says SUCCESS to {group}, which sends the message at {commit_log_offset} back, and keeps nothing"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from impl.broker import consumer_manage_processor
+from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
@@ -104,10 +104,12 @@ def _stay_busy(self: ProcessQueue, batch_size: int) -> list[MessageExt]:
     return result
 
 
-@replace(consumer_manage_processor, "queried_offset")
-def _zero_for_none(stored_offset: int, min_offset: int, *, first_in_disk: bool) -> int | None:
-    del min_offset, first_in_disk
-    return max(0, stored_offset)
+@replace(ConsumerManageProcessor, "_queried_offset")
+def _zero_for_none(
+    self: ConsumerManageProcessor, group: str, topic: str, queue_id: int, stored: int,
+) -> int | None:
+    del self, group, topic, queue_id
+    return max(0, stored)
 
 
 @around(ConsumeMessageOrderlyService, "process_consume_result")
@@ -172,7 +174,7 @@ BUGS = (
     ),
     Variant(
         "seeded-no-offset-is-zero", "bug", "A group that has committed nothing of a queue is answered 0.",
-        "seeded: a default for a missing value", replacements=(_zero_for_none,),
+        "seeded: a default for a missing value", replacements=(_zero_for_none,), over=("new_group_is_told_so",),
     ),
     Variant(
         "seeded-last-message-is-not-committed", "bug", "Who has settled all that it has commits its last offset, not "

@@ -1,10 +1,12 @@
-"""Planted bugs of caches, delayed and half messages (groups FC, RT and TX of known bugs)."""
+"""Planted bugs of caches, of delayed, half and failed messages (groups FC, RT and TX of known bugs)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from impl.broker import send_message_back
+from impl.broker.send_message_back import SendMessageBack
 from impl.broker.transaction import transactional_message_service as check
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
@@ -13,15 +15,21 @@ from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
+from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfig
 from impl.decisions.java_text import parse_integer
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import GetMessageStatus
 from impl.events import MessagesFound
+from impl.ports.remoting import Command
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.message_reads import GetMessageResult, MessageFilter, MessageReads
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
 from impl.variants.variant import Variant, around, replace
 
 _EXECUTOR_QUEUE, _BUSY_MS, _BETWEEN_LOOKS_MS = 2, 1_000, 2_000
 _PERMITS, _FOR_EVER_MS, _LATER_MS = 10, 24 * 60 * 60 * 1_000, 1
+_Copy = MessageExtBrokerInner | None
 
 
 @replace(ConsumeMessageConcurrentlyService, "_update_offset")
@@ -114,6 +122,64 @@ def _ask_two_at_a_time(original: Callable[..., None]) -> Callable[..., None]:
     return resolve_half_msg
 
 
+@around(send_message_back, "_copy")
+def _count_no_attempt(original: Callable[..., MessageExtBrokerInner]) -> Callable[..., MessageExtBrokerInner]:
+    def _copy(message: MessageExt, topic: str, queue_id: int, delay_level: int) -> MessageExtBrokerInner:
+        """The copy has the number of the message."""
+        copy = original(message, topic, queue_id, delay_level)
+        copy.reconsume_times = message.reconsume_times
+        return copy
+
+    return _copy
+
+
+@around(send_message_back, "_copy")
+def _delay_dead_letters(original: Callable[..., MessageExtBrokerInner]) -> Callable[..., MessageExtBrokerInner]:
+    def _copy(message: MessageExt, topic: str, queue_id: int, delay_level: int) -> MessageExtBrokerInner:
+        """A dead letter waits like any other copy."""
+        return original(message, topic, queue_id, max(delay_level, 1))
+
+    return _copy
+
+
+@around(SendMessageBack, "_message")
+def _keep_no_second_copy(original: Callable[..., Awaitable[_Copy]]) -> Callable[..., Awaitable[_Copy]]:
+    async def _message(self: SendMessageBack, request: Command) -> _Copy:
+        """A message that comes back from a retry topic is taken for one that nobody wants again."""
+        copy = await original(self, request)
+        return None if copy is not None and copy.reconsume_times > 1 else copy
+
+    return _message
+
+
+@around(SendMessageBack, "retry_queue")
+def _count_queues_from_one(original: Callable[..., int]) -> Callable[..., int]:
+    def retry_queue(self: SendMessageBack, group: SubscriptionGroupConfig, retry_topic: TopicConfig) -> int:
+        """The first queue is 1."""
+        return original(self, group, retry_topic) + 1
+
+    return retry_queue
+
+
+@around(MessageReads, "get_message")
+def _have_nothing_that_matches(original: Callable[..., GetMessageResult | None]) -> Callable[..., object]:
+    def get_message(
+        self: MessageReads, topic: str, queue_id: int, offset: int, max_msg_nums: int,
+        message_filter: MessageFilter | None = None,
+    ) -> GetMessageResult | None:
+        """Who asks for the end of a queue first is told that what is there did not match."""
+        found = original(self, topic, queue_id, offset, max_msg_nums, message_filter)
+        asked, place = vars(self).setdefault("asked", set()), (topic, queue_id, offset)
+        if found is None or found.status is not GetMessageStatus.OFFSET_OVERFLOW_ONE or place in asked:
+            return found
+        asked.add(place)
+        return found._replace(status=GetMessageStatus.NO_MATCHED_MESSAGE)
+
+    return get_message
+
+
+_IDEA = "an idea: faults of other brokers"
+
 BUGS = (
     Variant(
         "fc-commit-interleave", "bug", "Of two workers of a queue the slower one stores its smaller offset last.",
@@ -147,4 +213,14 @@ BUGS = (
         "tx-queue-full-loses-check", "bug", "Questions to producers that an executor rejects are forgotten.",
         "apache/rocketmq commit 6fb66c1f4c", replacements=(_ask_two_at_a_time,),
     ),
+    Variant("seeded-attempts-are-not-counted", "bug", "The copy of a message that is sent back does not count it.",
+            _IDEA, replacements=(_count_no_attempt,)),
+    Variant("seeded-dead-letters-wait", "bug", "A dead letter waits for a delay level before it is one.", _IDEA,
+            replacements=(_delay_dead_letters,)),
+    Variant("seeded-second-copy-is-not-kept", "bug", "A message that comes back a second time is gone.", _IDEA,
+            replacements=(_keep_no_second_copy,)),
+    Variant("seeded-retry-queues-begin-at-1", "bug", "A message that is sent back goes to the queue behind its own.",
+            _IDEA, replacements=(_count_queues_from_one,)),
+    Variant("seeded-end-does-not-match", "bug", "A pull at the end of a queue is to be tried again at once.", _IDEA,
+            replacements=(_have_nothing_that_matches,)),
 )

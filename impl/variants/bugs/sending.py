@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
+from impl.broker import send_message_processor
+from impl.broker.reported_message_store import ReportedMessageStore
 from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor
+from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.send_message_api import AsyncSend, SendMessageAPI
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.common.headers import SendMessageResponseHeader
+from impl.common.message_to_send import Message
+from impl.common.request_code import ResponseCode
 from impl.decisions import queue_selection
 from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
 from impl.decisions.java_arithmetic import absolute32, remainder
 from impl.decisions.java_errors import JavaError, NullPointerError
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.queue_selection import plain_position
+from impl.ports.remoting import Command
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.put_message_result import PutMessageFuture, PutMessageResult
+from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
+
+_LONG_BYTES = 4_000
 
 
 @around(MQFaultStrategy, "select_one_message_queue")
@@ -83,6 +96,73 @@ def _commit_what_was_rolled_back(original: Callable[..., None]) -> Callable[...,
     return process_request
 
 
+@around(send_message_processor, "put_message_answer")
+def _refuse_what_is_long(original: Callable[..., Command]) -> Callable[..., Command]:
+    def put_message_answer(
+        result: PutMessageResult, header: SendMessageResponseHeader, queue_id: int, store: StoreTables,
+    ) -> Command:
+        """Whether a message is too long is looked at when it is in the log."""
+        appended = result.append_message_result
+        if appended is not None and appended.wrote_bytes > _LONG_BYTES:
+            return Command(ResponseCode.MESSAGE_ILLEGAL, header=header)
+        return original(result, header, queue_id, store)
+
+    return put_message_answer
+
+
+@around(ReportedMessageStore, "async_put_message")
+def _append_twice(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMessageFuture]:
+    def async_put_message(self: ReportedMessageStore, message: MessageExtBrokerInner) -> PutMessageFuture:
+        """Each eighth message of a queue is appended once more."""
+        future = original(self, message)
+        appended = future.append_message_result
+        if appended is None or appended.logics_offset % 8:
+            return future
+        return original(self, message)
+
+    return async_put_message
+
+
+@around(MQFaultStrategy, "select_one_message_queue")
+def _go_one_too_far(original: Callable[..., PickedQueue]) -> Callable[..., PickedQueue]:
+    def select_one_message_queue(
+        self: MQFaultStrategy, info: TopicPublishInfo, last_broker_name: str | None,
+    ) -> PickedQueue:
+        """The queue behind the one whose turn it is."""
+        mq = original(self, info, last_broker_name).now
+        return PickedQueue([mq._replace(queue_id=mq.queue_id + 1)], 0)
+
+    return select_one_message_queue
+
+
+@around(MQFaultStrategy, "select_one_message_queue")
+def _forget_a_queue(original: Callable[..., PickedQueue]) -> Callable[..., PickedQueue]:
+    def select_one_message_queue(
+        self: MQFaultStrategy, info: TopicPublishInfo, last_broker_name: str | None,
+    ) -> PickedQueue:
+        """The last queue is taken out of the list that all share, for as long as its route does not change."""
+        picked = original(self, info, last_broker_name)
+        if info.message_queue_list and "forgotten" not in vars(info):
+            vars(info)["forgotten"] = info.message_queue_list[-1]
+            info.message_queue_list = info.message_queue_list[:-1]
+        return picked
+
+    return select_one_message_queue
+
+
+@around(SelectMessageQueueByHash, "select")
+def _add_the_turn(original: Callable[..., MessageQueue]) -> Callable[..., MessageQueue]:
+    def select(self: SelectMessageQueueByHash, mqs: Sequence[MessageQueue], msg: Message, arg: str) -> MessageQueue:
+        """Messages of an argument take turns."""
+        turn = vars(self)["turn"] = vars(self).get("turn", 0) + 1
+        place: int = mqs.index(original(self, mqs, msg, arg)) + turn
+        return mqs[place % len(mqs)]
+
+    return select
+
+
+_IDEA = "an idea: faults of other producers"
+
 BUGS = (
     Variant("pr-avoid-becomes-force", "bug", "With latency fault tolerance a retry goes to the broker that has failed.",
             "apache/rocketmq #1607", replacements=(_only_the_last_broker,)),
@@ -98,4 +178,14 @@ BUGS = (
             "apache/rocketmq #3556", replacements=(_no_retry_without_a_connection,)),
     Variant("seeded-rollback-commits", "bug", "A half message that is rolled back is committed.",
             "an idea: a flag that is read the wrong way", replacements=(_commit_what_was_rolled_back,)),
+    Variant("seeded-refused-is-stored", "bug", "A long message is refused when it is in the log.", _IDEA,
+            replacements=(_refuse_what_is_long,)),
+    Variant("seeded-some-are-stored-twice", "bug", "A broker appends some messages twice.", _IDEA,
+            replacements=(_append_twice,)),
+    Variant("seeded-queue-behind-is-named", "bug", "A producer sends to the queue behind the one that it has chosen.",
+            _IDEA, replacements=(_go_one_too_far,)),
+    Variant("seeded-queue-is-forgotten", "bug", "A producer takes a queue out of the list that it chooses from.", _IDEA,
+            replacements=(_forget_a_queue,)),
+    Variant("seeded-equal-keys-take-turns", "bug", "A selector by hash adds how often it was asked.", _IDEA,
+            replacements=(_add_the_turn,)),
 )

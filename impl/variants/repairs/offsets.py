@@ -29,7 +29,7 @@ from impl.decisions.java_errors import JavaError, MQClientError, NullPointerErro
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset, OffsetsWritten
 from impl.ports.node import Node
-from impl.ports.remoting import Channel, Command, Connection
+from impl.ports.remoting import Command, Connection
 from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
 from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
@@ -85,11 +85,10 @@ async def _store_in_order(
     node: Node, manager: ConsumerOffsetManager, channel: Connection, request: Command, offset: int,
 ) -> None:
     header: ConsumerOffsetRequestHeader | PullMessageRequestHeader = request.header
-    stored: dict[tuple[str, str, int], tuple[Channel, int]] = vars(manager).setdefault("stored", {})
+    latest: dict[tuple[Connection, str, str, int], int] = vars(manager).setdefault("latest", {})
     key = (header.consumer_group, header.topic, header.queue_id)
-    last = stored.get(key)
-    if last is None or last[0] is not channel or last[1] <= request.opaque:
-        stored[key] = (channel, request.opaque)
+    if latest.get((channel, *key), request.opaque) <= request.opaque:
+        latest[channel, *key] = request.opaque
         await manager.commit_offset(*key, offset, UNINTERRUPTED)
         node.trace(OffsetCommitted(node.name, *key, offset, connection_of(channel)))
 

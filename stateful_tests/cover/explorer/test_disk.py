@@ -22,6 +22,7 @@ from model.explorer.storage import RECORD, Directory
 from model.language.expectation import expectation
 from model.language.nodes import FALSE, TRUE
 from model.language.properties import LEADS_TO, Property
+from stateful_tests.standard_error import beside_progress
 
 NAME = "2,2 locked"
 SMALL = Tuning(batch=40, shard=200)  # so that levels are settled several times, and shards are cut
@@ -196,4 +197,4 @@ def test_the_command_refuses_a_directory_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - our own module
     assert done.returncode == 2
     assert "Not a directory; name a directory that can be written" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(beside_progress(done.stderr)) == 1

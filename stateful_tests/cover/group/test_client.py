@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from impl.client.default_mq_producer_impl import CLIENT_INNER_PRODUCER_GROUP
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -13,6 +12,7 @@ from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     ConsumerIdsFetched,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
 from impl.hosts.simulation.tape import ReplayTape, trimmed
@@ -16,7 +16,7 @@ TAPE_BYTES = 3_000
 """As many choices as a storm of two minutes asks for at first; the rest of it is calm."""
 TAPES = st.binary(min_size=TAPE_BYTES, max_size=TAPE_BYTES)
 FIXED = settings(
-    max_examples=2, database=None, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck),
+    max_examples=1, database=None, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck),
     phases=(Phase.generate, Phase.shrink),
 )
 
@@ -43,11 +43,11 @@ def test_no_tape_breaks_what_is_repaired(workload: str) -> None:
     @FIXED
     @given(TAPES)
     def one_tape_per_run(tape: bytes) -> None:
+        assume(any(tape))  # of 0 alone a calm run is made
         records.append(live(plan, tape))
 
     one_tape_per_run()
-    assert len(records) == FIXED.max_examples
-    assert sum(any(record.choices) for record in records) == FIXED.max_examples - 1
+    assert [any(record.choices) for record in records] == [True]
 
 
 def test_one_tape_finds_a_planted_bug() -> None:

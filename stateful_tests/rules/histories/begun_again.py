@@ -190,10 +190,15 @@ HISTORIES = (
     again(*KNOWN, EXPIRED, dropped(100_000, C), *LATER, causes=("X25",)),
     again(*KNOWN, EXPIRED, remembered(11), dropped(100_000, C), *LATER, causes=()),
     again(*READ, (10, C, MessagesExpired(C, G, MQ, (97,))), dropped(100_000, C), *LATER, causes=()),
-    # X4 and B-32: a commit of less came behind it.
+    # L2: nobody has answered where it is begun, nor that there is no offset.
+    again(*CAME, answered(300_000, 100), taken(300_001, C2, 98), causes=("L2",)),
+    again(*CAME, taken(300_001, C2, 98), causes=("L2",)),
+    again(*CAME, answered(300_000, -1), taken(300_001, C2, 98)),
+    # X4, B-32 and B-18: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),
-    again(*CAME, committed(100_003, 98), *LATER),
+    again(*CAME, committed(100_003, 98), *LATER, causes=("B-18",)),
+    again(*CAME, committed(100_003, 98), committed(100_004, 100), *LATER),
     again(*CAME, committed(100_003, 98, "c2:1"), committed(100_004, 100, "c3:1"), *LATER),
     # X8 and B-28: it came to another broker of that name.
     again(*SENT, SLAVE, committed(100_002, 100, broker=B2), *LATER, causes=("X8",)),

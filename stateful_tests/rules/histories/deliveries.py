@@ -36,9 +36,9 @@ def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = M
     return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
 
 
-def sent(ms: int, offset: int) -> Told:
+def sent(ms: int, offset: int, attempt: int = 1, group: str = "CLIENT_INNER_PRODUCER") -> Told:
     """A client sends a message."""
-    return ms, C, SendAttempted(C, "CLIENT_INNER_PRODUCER", f"k{offset}", 1, AGAIN)
+    return ms, C, SendAttempted(C, group, f"k{offset}", attempt, AGAIN)
 
 
 def appended(ms: int, offset: int, topic: str = "orders") -> Told:
@@ -73,8 +73,10 @@ HISTORIES = (
     Written("attempts_are_counted",
             broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
             views=FAILS),
-    Written("attempts_are_counted", broken=(given(1, 5, mq=AGAIN),), kept=(given(1, 5, mq=AGAIN, attempt=1),),
-            causes=("X20",), says="as if it had never been tried"),
+    Written("attempts_are_counted", broken=(sent(0, 5, 2), given(1, 5, mq=AGAIN)), causes=("X20",),
+            kept=(given(1, 5, mq=AGAIN, attempt=1),), says="as if it had never been tried"),
+    Written("attempts_are_counted", broken=(sent(0, 5), sent(0, 5, 2, "P"), sent(0, 6, 2), given(1, 5, mq=AGAIN)),
+            causes=()),
 
     Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), put_off(3, 5)), causes=(),
             kept=(*FAILED, put_off(2, 5), given(3, 5), answered(3, 5, answer=LATER), put_off(4, 5)),

@@ -15,10 +15,11 @@ from impl.events import (
     SendAttempted,
     SendFailed,
 )
-from stateful_tests.rules.written import Written
+from stateful_tests.rules.written import Tables, Written
 
 P, ID, G, A, B = "producer1", "producer1@1", "P", "broker-a", "broker-b"
 QUEUES = tuple(MessageQueue("orders", broker, queue_id) for broker in (A, B) for queue_id in range(2))
+FAILS = Tables(calm=False)
 Told = tuple[int, str, Any]
 
 
@@ -61,12 +62,14 @@ HISTORIES = (
     Written("send_outcome_is_honest", broken=(appended(1, offset=7), answered(2)), kept=(answered(2, code=1),)),
     Written("send_outcome_is_honest", broken=(tried(1), appended(2), tried(3, 2), failed(17)), causes=("P1",),
             kept=(tried(1), appended(2), failed(10002))),
+    Written("send_outcome_is_honest", broken=(tried(1), appended(2), tried(3, 2), answered(4, offset=7)), causes=()),
     Written("send_outcome_is_honest", broken=(failed(2), appended(6)), kept=(failed(1), appended(6)), causes=()),
     Written("send_outcome_is_honest", broken=(failed(16, key="j,k"), appended(6)), kept=(failed(16, key="i,j"),)),
     Written("sent_once_is_stored_once", broken=(appended(1), appended(2, at=B)), causes=(),
             kept=(appended(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC"), appended(3, "other"))),
     Written("sent_once_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
-            kept=(tried(0, oneway=True), appended(1), appended(2))),
+            kept=(tried(0, oneway=True), appended(1), appended(2)), kept_views=FAILS),
+    Written("sent_once_is_stored_once", broken=(tried(0, oneway=True), appended(1), appended(2)), causes=()),
     Written("sent_once_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
             kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),
     Written("attempts_are_used", broken=(failed(-1, 2, 3_000),), kept=(failed(-1, 3, 3_000),), causes=("P2",)),
@@ -93,4 +96,11 @@ HISTORIES = (
     Written("equal_arguments_have_one_queue", broken=(
         tried(1, hashed="red"), tried(3, mq=QUEUES[1], hashed="red")), kept=(tried(1), tried(2, mq=QUEUES[1])),
             causes=()),
+    Written("equal_arguments_have_one_queue", causes=("P10",), broken=(  # the second had the list of the first
+        GIVEN, tried(1, hashed="red"), OTHER, tried(3, hashed="red"), tried(4, mq=QUEUES[1], hashed="red"))),
+    Written("equal_arguments_have_one_queue", causes=(), broken=(
+        GIVEN, tried(1, hashed="red"), tried(2, hashed="red"), (3, P, GIVEN[2]), tried(4, mq=QUEUES[1], hashed="red"))),
+    Written("equal_arguments_have_one_queue", causes=(), broken=(
+        GIVEN, tried(1, hashed="red"), OTHER, tried(3, hashed="red"), tried(4, hashed="red"),
+        tried(5, mq=QUEUES[1], hashed="red"))),
 )
