@@ -9,7 +9,7 @@ from model.language.properties import always, lemma, lemma_given, never, sometim
 
 groups_have_retry_queues = never("swallow", name="groups_have_retry_queues",
                                  because="The retry topic of a group has queues (retryQueueNums).")
-send_backs_are_answered = never("send_back_twice", name="send_backs_are_answered",
+send_backs_are_answered = never("send_back_twice", "bury_copy", "bury_early", name="send_backs_are_answered",
                                 because="The answer to a message that is sent back arrives.")
 copies_keep_their_count = never("begin_anew", name="copies_keep_their_count",
                                 because="A copy that a consumer sends itself is stored at the first attempt.")
@@ -45,7 +45,8 @@ def records_count_no_more_than_was_tried(s: Delivery) -> Bool:
         s.open[r].implies(r < s.next) for r in every(Record))
 
 
-@always(shipped="holds", broken_by=(drop_guard("bury", 1),))
+@always(shipped="violated: X5 a copy that a consumer sends itself", given=(send_backs_are_answered,),
+        broken_by=(drop_guard("bury", 1),))
 def dead_letter_comes_after_all_attempts(s: Delivery) -> Bool:
     """A message is a dead letter only after it was tried maxReconsumeTimes times, and once before."""
     return s.dead.implies(s.most + 1 <= s.tried)

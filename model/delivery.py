@@ -108,7 +108,7 @@ def swallow(s: Delivery, r: Record) -> None:
 def send_back_twice(s: Delivery, r: Record) -> None:
     """A listener fails, a copy is stored, and as no answer comes, the consumer sends another one itself (X5)."""
     require(s.open[r], by="ConsumeMessageConcurrentlyService.ConsumeRequest#run")
-    require(s.reconsumed[r] < s.most, by="SendMessageProcessor#asyncConsumerSendMsgBack")
+    require(s.reconsumed[r] + 1 < s.most, by="SendMessageProcessor#handleRetryAndDLQ")
     given(s)
     times = s.reconsumed[r] + 1
     s.reconsumed[s.next] = times
@@ -117,6 +117,28 @@ def send_back_twice(s: Delivery, r: Record) -> None:
     s.open[s.next] = TRUE
     s.open[s.next + 1] = TRUE
     s.next = s.next + 2
+
+
+def comes_too_early(s: Delivery, r: Record) -> None:
+    """SendMessageProcessor#handleRetryAndDLQ: what a consumer sends itself counts this attempt: it is a dead letter."""
+    require(s.open[r], by="ConsumeMessageConcurrentlyService.ConsumeRequest#run")
+    require(s.most <= s.reconsumed[r] + 1, by="SendMessageProcessor#handleRetryAndDLQ")
+    given(s)
+    s.dead = TRUE
+
+
+@action("SendMessageProcessor#handleRetryAndDLQ: the answer is lost")
+def bury_copy(s: Delivery, r: Record) -> None:
+    """As before, but one attempt is left: a copy is stored, and the consumer's own is a dead letter (X5)."""
+    comes_too_early(s, r)
+    take_back(s, r)
+
+
+@action("SendMessageProcessor#handleRetryAndDLQ: the request is lost")
+def bury_early(s: Delivery, r: Record) -> None:
+    """A listener fails, and what the consumer sends itself is a dead letter, although one attempt may be left (X5)."""
+    comes_too_early(s, r)
+    s.open[r] = FALSE
 
 
 @action("DefaultMQProducerImpl#sendKernelImpl: the second attempt of a copy")

@@ -174,9 +174,10 @@ def _transaction(name: str, *kept: str, without: tuple[str, ...] = (), breaks: t
     return _plain(Transaction, name, {}, forbid=(*sorted(hazards), *without), breaks=breaks)
 
 
-def _delivery(name: str, kept: str = "") -> Scope:
-    """Name one hazard's action; those of the others do not happen."""
-    hazards = {"swallow", "send_back_twice", "begin_anew", "deliver_again", "send_back_at_work"} - {kept}
+def _delivery(name: str, *kept: str) -> Scope:
+    """Name one hazard's actions; those of the others do not happen."""
+    hazards = {"swallow", "send_back_twice", "bury_copy", "bury_early", "begin_anew", "deliver_again",
+               "send_back_at_work"}.difference(kept)
     return _plain(Delivery, name, {"Record": 6, "Times": 6}, {"most": 2}, tuple(sorted(hazards)))
 
 
@@ -408,8 +409,9 @@ SCOPES: tuple[NamedScope, ...] = (
                {"committed_message_is_delivered_at_last": ("T4",)}, stuck=True),
     NamedScope(_delivery("delivery"), 7, 6, 3, stuck=True),
     NamedScope(_delivery("delivery, M2", "swallow"), 10, 9, 3, {"send_back_keeps_the_message": ("M2",)}, stuck=True),
-    NamedScope(_delivery("delivery, X5", "send_back_twice"), 55, 110, 5,
-               {"attempts_are_bounded": ("X5",), "done_message_comes_no_more": ("X5",)}, stuck=True),
+    NamedScope(_delivery("delivery, X5", "send_back_twice", "bury_copy", "bury_early"), 45, 128, 5,
+               {"attempts_are_bounded": ("X5",), "done_message_comes_no_more": ("X5",),
+                "dead_letter_comes_after_all_attempts": ("X5",)}, stuck=True),
     NamedScope(_delivery("delivery, X6", "deliver_again"), 665, 2060, 10,
                {"attempts_are_bounded": ("X6",), "done_message_comes_no_more": ("X6",)}),
     NamedScope(_delivery("delivery, X7", "send_back_at_work"), 10, 13, 3,

@@ -78,6 +78,7 @@ class DefaultMQProducerImpl:
             await self.instance.start()
         self.service_state = RUNNING
         await self.instance.send_heartbeat_to_all_broker_with_lock()
+        self.instance.manager.request_futures.start_scheduled_task(self)
 
     async def shutdown(self, *, shutdown_factory: bool = True) -> None:
         """DefaultMQProducerImpl#shutdown: what is still being sent asynchronously is not waited for."""
@@ -88,6 +89,7 @@ class DefaultMQProducerImpl:
         if shutdown_factory:
             await self.instance.shutdown()
             self.node.trace(ProducerShutDown(self.instance.client_id, self.group))
+        self.instance.manager.request_futures.shutdown(self)
         self.service_state = SHUTDOWN_ALREADY
 
     def make_sure_state_ok(self) -> None:

@@ -9,6 +9,7 @@ from impl.common.message import MessageExt
 from impl.decisions.java_errors import JavaError
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
+from impl.ports.pools import Scheduler
 from impl.ports.threads import Signal
 
 FIRST_SCAN_MS, SCAN_PERIOD_MS = 3_000, 1_000
@@ -76,18 +77,34 @@ class RequestFutureHolder:
     """
 
     def __init__(self, node: Node) -> None:
-        """Nobody waits."""
+        """Nobody waits, and no producer runs."""
         self.node = node
         self.request_future_table: ConcurrentHashMap[str, RequestResponseFuture] = ConcurrentHashMap()
-        self._scans = False
+        self._producers: list[object] = []
+        self._began_ms = 0
+        self._scheduler: Scheduler | None = None
+
+    def start_scheduled_task(self, producer: object) -> None:
+        """RequestFutureHolder#startScheduledTask: with the first producer of the process the scan begins."""
+        if not self._producers:
+            self._began_ms = self.node.now_ms()
+        self._producers.append(producer)
+
+    def shutdown(self, producer: object) -> None:
+        """RequestFutureHolder#shutdown: with the last one it ends; whoever still waits is not called back."""
+        self._producers = [one for one in self._producers if one is not producer]
+        if not self._producers and self._scheduler is not None:
+            self._scheduler.shutdown()
+            self._scheduler = None
 
     def put(self, future: RequestResponseFuture) -> None:
-        """Enter a request. The first one of the process starts the scan, which finds nothing before."""
+        """Enter a request. Before the first one the scan finds nothing, and is left out; it keeps its step."""
         self.request_future_table.put(future.correlation_id, future)
-        if not self._scans:
-            self._scans = True
-            scheduler = self.node.scheduler("RequestHouseKeepingService")
-            scheduler.schedule_at_fixed_rate(self.scan_expired_request, FIRST_SCAN_MS, SCAN_PERIOD_MS)
+        if self._scheduler is None and self._producers:
+            spent_ms = self.node.now_ms() - self._began_ms
+            next_ms = max(FIRST_SCAN_MS, (spent_ms // SCAN_PERIOD_MS + 1) * SCAN_PERIOD_MS)
+            self._scheduler = self.node.scheduler("RequestHouseKeepingService")
+            self._scheduler.schedule_at_fixed_rate(self.scan_expired_request, next_ms - spent_ms, SCAN_PERIOD_MS)
 
     def scan_expired_request(self) -> None:
         """RequestFutureHolder#scanExpiredRequest: who waits in a thread of his own is not woken."""

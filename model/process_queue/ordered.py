@@ -64,8 +64,12 @@ def take_stray(s: OrderedQueue) -> None:
 
 @action("ProcessQueue#commit")
 def commit(s: OrderedQueue) -> None:
-    """The first message that is taken is done, or was stored as a dead letter; a batch is as many such steps."""
+    """The first message that is taken is done, or was stored as a dead letter; a batch is as many such steps.
+
+    With the last of them a stray one is done that was taken, too.
+    """
     require(s.done < s.turn, by="ProcessQueue#commit")
+    s.strayed = s.strayed & (s.done + 1 < s.turn)
     s.settled[s.done] = TRUE
     s.memory = s.done + 1
     s.done = s.done + 1

@@ -195,16 +195,21 @@ class PlayedConsumption(PlayedTrace):
         member.returned = self.pulls(name).process_queue.remove_message([MessageExt(int(offset))])
         return f"removeMessage: {member.returned}"
 
+    def _gone_on(self, name: str) -> int:
+        """What removeMessage has answered; where the model comes to it in several steps, the next of them."""
+        behind = self.number_in(f"first[{name}]") + 1
+        goes_on = behind < self.number_in(f"behind[{name}]") and not self.is_true(f"cached[{name}, {behind}]")
+        return behind if goes_on else self._member(name).returned
+
     def go_on(self, name: str) -> str:
         """See the model."""
-        member = self._member(name)
-        member.remember(member.returned)
-        return f"updateOffset({member.returned})"
+        offset = self._gone_on(name)
+        self._member(name).remember(offset)
+        return f"updateOffset({offset})"
 
     def go_on_slowly(self, name: str) -> str:
         """See the model."""
-        member = self._member(name)
-        offset = member.returned
+        member, offset = self._member(name), self._gone_on(name)
         member.late = lambda: member.remember(offset)
         return f"a thread is about to call updateOffset({offset})"
 
@@ -267,6 +272,6 @@ class PlayedConsumption(PlayedTrace):
                 yield f"next[{name}]", member.pull.next_offset
                 yield from ((f"cached[{name}, {one.queue_offset}]", True)
                             for one in member.pull.process_queue.msg_tree_map.values())
-            yield f"remembers[{name}]", member.memory is not None
-            if member.memory is not None:
-                yield f"memory[{name}]", member.memory
+                yield f"remembers[{name}]", member.memory is not None  # without the queue it is never committed
+                if member.memory is not None:
+                    yield f"memory[{name}]", member.memory

@@ -21,7 +21,7 @@ from stateful_tests.played.trace import PlayedTrace
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
-_BROKER, _CLIENT, _GROUP, _TOPIC, _RETRY = "broker-a", "c1", "G", "T", "%RETRY%G"
+_BROKER, _CLIENT, _GROUP, _TOPIC, _RETRY, _DEAD = "broker-a", "c1", "G", "T", "%RETRY%G", "%DLQ%G"
 _LEVEL, _DELAY_MS, _MINUTES = 1, 2_000, 15
 _LEVELS = " ".join(["1s"] * 18)
 
@@ -29,10 +29,9 @@ _LEVELS = " ".join(["1s"] * 18)
 class PlayedDelivery(PlayedTrace):
     """records -- the message as it was pulled each time that it was stored. open -- those that the group has before it.
 
-    tried -- how often a listener was given it. done -- whether one has succeeded.
+    tried -- how often a listener was given it. succeeded -- whether one has worked. dead -- whether %DLQ% has it.
     """
 
-    DEAD_LETTERS = "%DLQ%G"
     parts = "impl.broker.send_message_back, impl.client.send_message_back and impl.client.send_kernel"
 
     def begin(self) -> None:
@@ -48,8 +47,9 @@ class PlayedDelivery(PlayedTrace):
         world.run(1_000)
         world.send("tester", MessageQueue(_TOPIC, _BROKER, 0))
         world.run(_DELAY_MS)
-        self.records = self.stored(_TOPIC)
-        self.open, self.tried, self.succeeded = {0}, 0, False
+        self.records = self._stored(_TOPIC)
+        self.open, self.tried = {0}, 0
+        self.succeeded = self.dead = False
 
     def leave(self) -> None:
         """The world ends."""
@@ -57,7 +57,7 @@ class PlayedDelivery(PlayedTrace):
 
     # What the broker has ----------------------------------------------------------------------------------------------
 
-    def stored(self, topic: str) -> list[MessageExt]:
+    def _stored(self, topic: str) -> list[MessageExt]:
         """All messages of a topic."""
         store, found = self.world.brokers[_BROKER].data_plane.store, list[MessageExt]()
         while (result := store.get_message(topic, 0, len(found), 1)) is not None and result.records:
@@ -71,7 +71,7 @@ class PlayedDelivery(PlayedTrace):
         self.world.run(_DELAY_MS)
         self.open.discard(record)
         known = len(self.records)
-        self.records += self.stored(_RETRY)[known - 1:]
+        self.records += self._stored(_RETRY)[known - 1:]
         self.open |= {*range(known, len(self.records))}
         return len(self.records) - known
 
@@ -128,7 +128,7 @@ class PlayedDelivery(PlayedTrace):
     def bury(self, record: str) -> str:
         """See the model."""
         self.send_back(record)
-        return f"{len(self.stored(self.DEAD_LETTERS))} dead letter"
+        return f"{len(self._stored(_DEAD))} dead letter"
 
     def swallow(self, record: str) -> str:
         """See the model."""
@@ -145,6 +145,16 @@ class PlayedDelivery(PlayedTrace):
         api = self.world.consumers[_CLIENT][0].instance.api
         with self._failing(api, "consumer_send_message_back", arrives=True):
             return f"the answer is lost; {self.send_back(record)}"
+
+    def bury_copy(self, record: str) -> str:
+        """See the model."""
+        return self.send_back_twice(record)
+
+    def bury_early(self, record: str) -> str:
+        """See the model."""
+        api = self.world.consumers[_CLIENT][0].instance.api
+        with self._failing(api, "consumer_send_message_back", arrives=False):
+            return f"the request is lost; {self.send_back(record)}"
 
     def begin_anew(self, record: str) -> str:
         """See the model."""
@@ -178,7 +188,8 @@ class PlayedDelivery(PlayedTrace):
         yield "next", len(self.records)
         yield "tried", self.tried
         yield "done", self.succeeded
-        yield "dead", bool(self.stored(self.DEAD_LETTERS))
+        self.dead = bool(self._stored(_DEAD))
+        yield "dead", self.dead
         for number, record in enumerate(self.records):
             yield f"reconsumed[{number}]", record.reconsume_times
             yield f"open[{number}]", number in self.open

@@ -16,6 +16,7 @@ from impl.store.dispatch_request import DispatchRequest
 from stateful_tests.played.trace import PlayedTrace
 
 _TOPIC, _QUEUE = "T", 0
+_ENDS = {"execute", "refuse", "time_out"}
 
 
 class PlayedPull(PlayedTrace):
@@ -27,7 +28,7 @@ class PlayedPull(PlayedTrace):
         """Nothing is asked; a pull wants what comes at the end of the queue."""
         self.now_ms = self.end = self.asked_ms = 0
         self.woken: list[PullRequest] = []
-        self.phase = "WITH_CLIENT"
+        self.pull: PullRequest | None = None
         node = SimpleNamespace(now_ms=lambda: self.now_ms, sleep=self._one_round)
         reads = SimpleNamespace(get_max_offset_in_queue=lambda *_: self.end)
         self.service = PullRequestHoldService(cast("Any", node), cast("Any", reads), self._execute)
@@ -37,14 +38,19 @@ class PlayedPull(PlayedTrace):
 
     def _execute(self, pull: PullRequest) -> None:
         """The pool of pulls; it is full if the trace says so next."""
-        coming = [step["action"] for step in self.steps[self.number:]]
-        if "refuse" in coming and "execute" not in coming[:coming.index("refuse")]:
+        if pull is self.pull and self._is_refused:
             raise RejectedExecutionError
         self.woken.append(pull)
 
+    @property
+    def _is_refused(self) -> bool:
+        """Whether the pull that is woken comes to this end."""
+        ends = (step["action"] for step in self.steps[self.number:] if step["action"] in _ENDS)
+        return next(ends, "") == "refuse"
+
     def look(self) -> str:
         """See the model."""
-        self.wanted, self.asked_ms = self.end, self.now_ms
+        self.wanted, self.asked_ms, self.pull = self.end, self.now_ms, None
         return f"nothing is at {self.end}"
 
     def put_away(self) -> str:
@@ -52,9 +58,10 @@ class PlayedPull(PlayedTrace):
         hold_ms = self.constants["hold_max"]
         header = PullMessageRequestHeader("G", _TOPIC, _QUEUE, self.wanted, 32, 0, 0, hold_ms, 0, "*")
         matches_all = SimpleNamespace(is_matched_by_consume_queue=lambda *_: True)
-        self.service.suspend_pull_request(_TOPIC, _QUEUE, PullRequest(
+        self.pull = PullRequest(
             cast("Any", None), Command(RequestCode.PULL_MESSAGE, header), cast("Any", matches_all), self.asked_ms,
-            hold_ms))
+            hold_ms)
+        self.service.suspend_pull_request(_TOPIC, _QUEUE, self.pull)
         return "suspendPullRequest"
 
     def arrive(self) -> str:
@@ -72,7 +79,8 @@ class PlayedPull(PlayedTrace):
 
     def execute(self) -> str:
         """See the model."""
-        self.woken.pop()
+        assert self.pull in self.woken
+        self.pull = None
         return "it is answered"
 
     def refuse(self) -> str:
@@ -80,7 +88,8 @@ class PlayedPull(PlayedTrace):
         return "the pool has refused it, and the service has not kept it"
 
     def time_out(self) -> str:
-        """See the model: whoever holds the pull holds it still."""
+        """See the model: whoever holds the pull holds it still, and answers nobody."""
+        self.pull = None
         return "the client waits no more"
 
     def elapse(self, ms: str) -> str:
@@ -91,12 +100,11 @@ class PlayedPull(PlayedTrace):
     @property
     def held(self) -> bool:
         """Whether the pull is held."""
-        return bool(self.service.pull_request_table.get((_TOPIC, _QUEUE)))
+        return self.pull in (self.service.pull_request_table.get((_TOPIC, _QUEUE)) or ())
 
     def seen(self) -> Iterator[tuple[str, int | bool | str]]:
         """See PlayedTrace: where a pull is that the client waits for and the broker has."""
         wanted = self.cells["phase"]
-        refused = self.steps[self.number:] and self.steps[self.number]["action"] == "refuse"
-        if wanted in {"HELD", "WOKEN", "LOST"} and not (wanted == "WOKEN" and refused):
-            yield "phase", "HELD" if self.held else "WOKEN" if self.woken else "LOST"
+        if wanted in {"HELD", "WOKEN", "LOST"} and not (wanted == "WOKEN" and self._is_refused):
+            yield "phase", "HELD" if self.held else "WOKEN" if self.pull in self.woken else "LOST"
             yield "there", self.end > self.wanted

@@ -51,27 +51,38 @@ class PlayedOrderedQueue(PlayedTrace):
 
     def commit(self) -> str:
         """Settle the first message; a commit settles all that are taken, so that others go back for that moment."""
-        others = self.queue.consuming_msg_orderly_tree_map.values()[1:]
-        self.queue.make_message_to_consume_again(others)
+        others = [one for one in self.queue.consuming_msg_orderly_tree_map.values()
+                  if one.queue_offset != self.number_in("done")]
+        if [one for one in others if one.queue_offset != self._stray]:
+            self.queue.make_message_to_consume_again(others)
+        else:
+            others = []
         self.memory = self.queue.commit()
         self.queue.take_messages(len(others))
         return f"commit: {self.memory}"
 
     def commit_stray(self) -> str:
         """See the model."""
-        return self.commit()
+        self.memory = self.queue.commit()
+        return f"commit: {self.memory}"
 
     def suspend(self) -> str:
         """See the model."""
-        last = self.queue.consuming_msg_orderly_tree_map.values()[-1]
+        own = [one for one in self.queue.consuming_msg_orderly_tree_map.values() if one.queue_offset != self._stray]
+        last = own[-1]
         self.queue.make_message_to_consume_again([last])
         return f"makeMessageToConsumeAgain({last.queue_offset})"
+
+    @property
+    def _stray(self) -> int | None:
+        """What was pulled once more and is not settled, as the model has it."""
+        return self.number_in("place") if self.is_true("stray") or self.is_true("strayed") else None
 
     def seen(self) -> Iterator[tuple[str, int | bool | str]]:
         """See PlayedTrace."""
         yield "stored", self.stored
         yield "memory", self.memory
-        stray = self.number_in("place") if self.is_true("stray") or self.is_true("strayed") else None
+        stray = self._stray
         for name, tree_map in (("turn", self.queue.msg_tree_map),
                                ("done", self.queue.consuming_msg_orderly_tree_map)):
             own = [one.queue_offset for one in tree_map.values() if one.queue_offset != stray]

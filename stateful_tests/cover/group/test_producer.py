@@ -428,5 +428,13 @@ def test_a_request_is_answered_by_who_consumes_it(world: World) -> None:
     outcome(world, lambda: request_async(producer, Message(TOPIC, b"ping"), Asking(), 3_000))
     world.run(1_000)
     assert told == [b"pong"]
+    world.simulation.kill("c1")
+    outcome(world, lambda: request_async(producer, Message(TOPIC, b"ping"), Asking(), 1_000))
+    world.run(2_100)
+    assert isinstance(told.pop(), RequestTimeoutError)
+    outcome(world, lambda: request_async(producer, Message(TOPIC, b"ping"), Asking(), 1_000))
+    outcome(world, producer.shutdown)
+    world.run(5_000)
+    assert told == [b"pong"]
     with pytest.raises(SendError, match="cannot be null"):
         create_reply_message(None, b"")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from impl.broker.pull_request_hold_service import PullRequestHoldService
 from impl.client import send_message_back
 from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
+from impl.common.message import MessageExt
 from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
 from invariants import evidence
@@ -23,7 +25,10 @@ from model.explorer import explore
 from model.scopes import SCOPES
 from stateful_tests.played.players import PLAYERS, on_the_implementation, played
 from stateful_tests.played.trace import PlayedTrace
+from stateful_tests.played.walks import walked
 
+WALKS, STEPS = 3, 40
+UPSETS = ("reset", "crash", "drop", "drop_unknown")
 SHOWN = {named.name: named for named in SCOPES if named.scope.concept.name in PLAYERS and named.violated}
 BROKEN: Mapping[str, Callable[[Any], bool]] = {
     "nothing_is_skipped": lambda one: one.broker.committed == one.stored == 1 and one.settled == [],
@@ -31,10 +36,11 @@ BROKEN: Mapping[str, Callable[[Any], bool]] = {
     "committed_offset_never_regresses": lambda one: one.broker.commits != sorted(one.broker.commits),
     "ordered_message_waits_for_the_earlier": lambda one: one.given != sorted({*one.given}),
     "ordered_commit_is_what_is_settled": lambda one: one.memory < len({*one.given}),
-    "send_back_keeps_the_message": lambda one: not (one.open or one.succeeded or one.stored(one.DEAD_LETTERS)),
+    "dead_letter_comes_after_all_attempts": lambda one: one.dead and one.tried <= one.constants["most"],
+    "send_back_keeps_the_message": lambda one: not (one.open or one.succeeded or one.dead),
     "attempts_are_bounded": lambda one: one.tried > one.constants["most"] + 1,
     "done_message_comes_no_more": lambda one: one.succeeded and bool(one.open),
-    "held_pull_is_answered_in_time": lambda one: one.now_ms > 5 and not one.held and not one.woken,
+    "held_pull_is_answered_in_time": lambda one: one.now_ms > 5 and not one.held and one.pull not in one.woken,
     "arriving_message_wakes_the_pull": lambda one: one.held and one.end > one.wanted,
 }
 """Property to whether the implementation breaks it in the end; a reset begins the offsets of a broker anew."""
@@ -56,6 +62,36 @@ def test_what_is_refuted_happens_on_the_implementation(scope: str, name: str) ->
     done = played(scope, traces(scope)[name])
     assert done.differences == []
     assert BROKEN[name](done)
+
+
+@pytest.mark.parametrize(("scope", "without"), [
+    *((scope, ()) for scope in SHOWN), ("process queue, X18", UPSETS), ("process queue, filter", ("settle",)),
+])
+def test_walks_of_the_model_are_walks_of_the_implementation(scope: str, without: tuple[str, ...]) -> None:
+    """Behind what nobody wants the model goes on at once, the implementation with the next that is settled."""
+    assert [done.differences for done in walks(scope, *without)] == [[]] * WALKS
+
+
+def walks(scope: str, *without: str, number: int = WALKS) -> list[PlayedTrace]:
+    """So many, played; without -- these actions."""
+    named = next(one for one in SCOPES if one.name == scope)
+    calm = copy(named.scope)
+    calm.forbid = (*named.scope.forbid, *without)
+    shown = next(one for one in SHOWN.values() if one.scope.concept is named.scope.concept)
+    initial = next(iter(traces(shown.name).values()))["initial"]
+    return [played(scope, walked(calm, initial, seed, STEPS)) for seed in range(number)]
+
+
+def greedy(self: ProcessQueue, msgs: Sequence[MessageExt]) -> int:
+    """Instead of removeMessage: what is not settled is passed."""
+    for msg in msgs:
+        self.msg_tree_map.remove(msg.queue_offset)
+    return self.queue_offset_max + 1
+
+
+def test_what_passes_messages_is_noticed_in_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProcessQueue, "remove_message", greedy)
+    assert any(done.differences for done in walks("process queue, X18", *UPSETS, number=9))
 
 
 def test_all_models_of_these_promises_are_played() -> None:
