@@ -13,6 +13,7 @@ from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import MULTI_TAGS_FLAG, PERM_READ, PERM_WRITE, build_topic_sys_flag, has_flag
 from impl.decisions.java_calendar import time_millis_to_human_string2
+from impl.decisions.java_errors import not_null
 from impl.decisions.names import (
     RETRY_GROUP_TOPIC_PREFIX,
     RMQ_SYS_SCHEDULE_TOPIC,
@@ -69,7 +70,7 @@ class AbstractSendMessageProcessor:
         if topic_config is None:
             remark = f"topic[{header.topic}] not exist, apply first please!{SUGGEST_TODO}"
             raise Refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
-        if header.queue_id >= max(topic_config.write_queue_nums, topic_config.read_queue_nums):
+        if not_null(header.queue_id) >= max(topic_config.write_queue_nums, topic_config.read_queue_nums):
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"request queueId[{header.queue_id}] is illegal, {topic_config} "
                                                      f"Producer: {channel.remote_address}")
         return topic_config

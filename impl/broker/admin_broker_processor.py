@@ -134,13 +134,18 @@ class AdminBrokerProcessor:
         return Command(ResponseCode.SUCCESS, remark=NOT_SET)
 
     async def delete_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
-        """AdminBrokerProcessor#deleteTopic, synchronized; name servers are not told."""
+        """AdminBrokerProcessor#deleteTopic, synchronized; the queues go as well, and name servers are not told."""
         header: TopicRequestHeader = request.header
+        legal, code, refusal = validate_topic(header.topic)
+        if not legal:
+            return Command(code, remark=refusal)
         if is_system_topic(header.topic):
             remark = f"The topic[{header.topic}] is conflict with system topic."
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         await self.node.lock(self.monitor)
         self.topic_config_manager.delete_topic_config(header.topic)
+        if isinstance(self.message_store, DefaultMessageStore):
+            self.message_store.clean_unused_topic(self.topic_config_manager.topic_config_table.key_set())
         self.node.unlock(self.monitor)
         return Command(ResponseCode.SUCCESS)
 

@@ -91,14 +91,15 @@ class ClientManageProcessor:
     def check_client_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """ClientManageProcessor#checkClientConfig: an expression that is not by tag must be allowed, and compile."""
         body: CheckClientRequestBody | None = request.body
-        if body is None or is_tag_type(body.subscription_data.expression_type):
+        subscription = None if body is None else body.subscription_data
+        if subscription is None or is_tag_type(subscription.expression_type):
             return Command(ResponseCode.SUCCESS)
-        kind = body.subscription_data.expression_type
+        kind = subscription.expression_type
         if not self.enable_property_filter:
             remark = f"The broker does not support consumer to filter message by {kind}"
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         try:
-            compile_expression(body.subscription_data.sub_string, kind)
+            compile_expression(subscription.sub_string, kind)
         except JavaError as error:
             return Command(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark=error.message)
         return Command(ResponseCode.SUCCESS)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from impl.common.config_manager import as_fastjson, parsed_json
-from impl.decisions.java_errors import ArrayIndexOutOfBoundsError
+from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, not_null
 from impl.decisions.java_text import is_blank, split
 from impl.hash_map import ConcurrentHashMap, HashMap
 from impl.ports.threads import Interleave
@@ -49,12 +49,12 @@ class ConsumerOffsetManager:
         return self.offset_table.get(topic_at_group(topic, group))
 
     def which_topic_by_consumer(self, group: str) -> list[str]:
-        """ConsumerOffsetManager#whichTopicByConsumer."""
-        return [parts[0] for parts in self._split_keys() if parts[1] == group]
+        """ConsumerOffsetManager#whichTopicByConsumer; raises NullPointerError for null, if there is any offset."""
+        return [parts[0] for parts in self._split_keys() if parts[1] == not_null(group)]
 
     def which_group_by_topic(self, topic: str) -> list[str]:
-        """ConsumerOffsetManager#whichGroupByTopic."""
-        return [parts[1] for parts in self._split_keys() if parts[0] == topic]
+        """ConsumerOffsetManager#whichGroupByTopic; raises NullPointerError for null, if there is any offset."""
+        return [parts[1] for parts in self._split_keys() if parts[0] == not_null(topic)]
 
     def _split_keys(self) -> list[list[str]]:
         """The keys that are one topic and one group."""
@@ -72,7 +72,7 @@ class ConsumerOffsetManager:
                 self._delete_through_key_set(group)
         least: HashMap[int, int] = HashMap()
         for key, offsets in self.offset_table.entries():
-            if _part(key, 0) == topic:
+            if _part(key, 0) == not_null(topic):
                 for queue_id, offset in offsets.entries():
                     if offset >= self.min_offset_in_queue(topic, queue_id):
                         least.put(queue_id, min(offset, least.get(queue_id, offset)))

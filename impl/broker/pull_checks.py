@@ -14,7 +14,7 @@ from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, PERM_READ, has_flag
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.subscription import SubscriptionData, build, is_tag_type
 from impl.ports.remoting import Connection
 
@@ -65,7 +65,7 @@ class PullChecks:
             raise Refusal(ResponseCode.TOPIC_NOT_EXIST, remark)
         if not has_flag(topic_config.perm, PERM_READ):
             raise Refusal(ResponseCode.NO_PERMISSION, f"the topic[{header.topic}] pulling message is forbidden")
-        if not 0 <= header.queue_id < topic_config.read_queue_nums:
+        if not 0 <= not_null(header.queue_id) < topic_config.read_queue_nums:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"queueId[{header.queue_id}] is illegal, topic:[{header.topic}] "
                           f"topicConfig.readQueueNums:[{topic_config.read_queue_nums}] "
                           f"consumer:[/{channel.remote_address}]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impl.common.headers import QueryMessageRequestHeader, QueryMessageResponseHeader, ViewMessageRequestHeader
 from impl.common.request_code import ResponseCode
+from impl.decisions.java_errors import not_null
 from impl.ports.remoting import Command, Connection
 from impl.store.message_reads import MessageReads
 
@@ -23,7 +24,8 @@ class QueryMessageProcessor:
         header: QueryMessageRequestHeader = request.header
         max_num = self.store.config.default_query_max_num if header.unique_key else header.max_num
         found = self.store.query_message(
-            header.topic, header.key, max_num, header.begin_timestamp, header.end_timestamp)
+            header.topic, header.key, not_null(max_num), not_null(header.begin_timestamp),
+            not_null(header.end_timestamp))
         response_header = QueryMessageResponseHeader(
             found.index_last_update_timestamp, found.index_last_update_phyoffset)
         body = b"".join(found.records)
@@ -38,7 +40,7 @@ class QueryMessageProcessor:
         Raises IllegalArgumentError where there is no record, but bytes that are no length.
         """
         header: ViewMessageRequestHeader = request.header
-        record = self.store.select_one_message_by_offset(header.offset)
+        record = self.store.select_one_message_by_offset(not_null(header.offset))
         if record is None:
             return Command(
                 ResponseCode.SYSTEM_ERROR, remark=f"can not find message by the offset, {header.offset}")

@@ -91,6 +91,7 @@ def _message_rows(plane: DataPlane) -> dict[RequestCode, Row]:
         RequestCode.END_TRANSACTION: Row(plane.transactions.end_transaction, "end_transaction"),
         RequestCode.GET_EARLIEST_MSG_STORETIME: Row(plane.store_admin_processor.get_earliest_msg_storetime, "admin"),
         RequestCode.QUERY_CONSUME_QUEUE: Row(plane.store_admin_processor.query_consume_queue, "admin"),
+        RequestCode.CLEAN_UNUSED_TOPIC: Row(plane.store_admin_processor.clean_unused_topic, "admin"),
         RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: Row(
             examination.update_and_create_subscription_group, "admin"),
         RequestCode.GET_TOPIC_STATS_INFO: Row(examination.get_topic_stats_info, "admin"),

@@ -19,6 +19,7 @@ from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import PERM_WRITE, build_topic_sys_flag, has_flag
 from impl.decisions.java_arithmetic import wrap32
+from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import is_blank
 from impl.decisions.names import get_dlq_topic, get_retry_topic
 from impl.decisions.retry_level import goes_to_dead_letters, send_back_delay_level
@@ -82,7 +83,7 @@ class SendMessageBack:
             return None
         retry_topic = await self._retry_topic(header, group)
         topic, queue_id = retry_topic.topic_name, self.retry_queue(group, retry_topic)
-        message = self._processor.store.look_message_by_offset(header.offset)
+        message = self._processor.store.look_message_by_offset(not_null(header.offset))
         if message is None:
             raise Refusal(ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {header.offset}")
         limit = group.retry_max_times

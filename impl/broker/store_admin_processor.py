@@ -25,6 +25,11 @@ class StoreAdminProcessor:
         """Look into these."""
         self.tables, self.store = tables, store
 
+    def clean_unused_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
+        """AdminBrokerProcessor#cleanUnusedTopic: delete the queues of topics that the broker does not know."""
+        self.store.clean_unused_topic(self.tables.topic_config_manager.topic_config_table.key_set())
+        return Command(ResponseCode.SUCCESS)
+
     def get_earliest_msg_storetime(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """AdminBrokerProcessor#getEarliestMsgStoretime: -1 for a queue without messages."""
         header: QueueOffsetRequestHeader = request.header

@@ -56,16 +56,17 @@ class KVConfigManager:
             self.config_table.put(namespace, table)
         table.put(key, value)
 
-    async def delete_kv_config(self, namespace: str, key: str) -> None:
+    async def delete_kv_config(self, namespace: str | None, key: str | None) -> None:
         """KVConfigManager#deleteKVConfig."""
         await self.node.lock(self._lock)
-        table = self.config_table.get(namespace)
-        if table is not None:
+        table = None if namespace is None else self.config_table.get(namespace)
+        if table is not None and key is not None:  # no entry has null for its key
             table.remove(key)
         self.node.unlock(self._lock)
         await self.node.interleave("deleteKVConfig: between the write lock and persist")
         await self._persist()
-        self.node.trace(KVConfigPut(self.node.name, namespace, key, None))
+        if namespace is not None and key is not None:
+            self.node.trace(KVConfigPut(self.node.name, namespace, key, None))
 
     def get_kv_config(self, namespace: str, key: str) -> str | None:
         """KVConfigManager#getKVConfig, under the read lock."""

@@ -22,6 +22,7 @@ from impl.common.headers import (
 )
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import concatenated
 from impl.decisions.route_queues import TopicRouteData
 from impl.events import RegistrationAnswered, RouteAnswered, RouteDenied, VersionQueried
@@ -95,8 +96,8 @@ class DefaultRequestProcessor:
         if body is None:
             body = RegisterBrokerBody(TopicConfigSerializeWrapper({}, DataVersion(0)), [])
         result = self.route_info.register_broker(BrokerRegistration(
-            header.cluster_name, header.broker_addr, header.broker_name, header.broker_id, header.ha_server_addr,
-            body.topic_config_serialize_wrapper, body.filter_server_list, channel,
+            header.cluster_name, header.broker_addr, header.broker_name, not_null(header.broker_id),
+            header.ha_server_addr, body.topic_config_serialize_wrapper, body.filter_server_list, channel,
         ))
         answer = RegisterBrokerResponseHeader(result.ha_server_addr, result.master_addr)
         order = self.kv_config.get_kv_list_by_namespace(NAMESPACE_ORDER_TOPIC_CONFIG)
@@ -106,7 +107,7 @@ class DefaultRequestProcessor:
         """DefaultRequestProcessor#unregisterBroker."""
         header: RegisterBrokerRequestHeader = request.header
         self.route_info.unregister_broker(
-            header.cluster_name, header.broker_addr, header.broker_name, header.broker_id,
+            header.cluster_name, header.broker_addr, header.broker_name, not_null(header.broker_id),
         )
         return SUCCESS
 
@@ -192,8 +193,6 @@ class DefaultRequestProcessor:
     async def delete_kv_config(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler
         """DefaultRequestProcessor#deleteKVConfig."""
         header: KVConfigRequestHeader = request.header
-        if header.namespace is None or header.key is None:
-            return Command(ResponseCode.SYSTEM_ERROR, remark="namespace or key is null")
         await self.kv_config.delete_kv_config(header.namespace, header.key)
         return SUCCESS
 
@@ -202,7 +201,7 @@ class DefaultRequestProcessor:
         header: KVConfigRequestHeader = request.header
         value = None if header.key is None else self.kv_config.get_kv_config(header.namespace, header.key)
         if value is None:
-            remark = f"No config item, Namespace: {header.namespace} Key: {header.key}"
+            remark = f"No config item, Namespace: {concatenated(header.namespace)} Key: {concatenated(header.key)}"
             return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)
         return Command(ResponseCode.SUCCESS, body=value)
 
@@ -211,6 +210,6 @@ class DefaultRequestProcessor:
         header: KVConfigRequestHeader = request.header
         table = self.kv_config.get_kv_list_by_namespace(header.namespace)
         if table is None:
-            remark = f"No config item, Namespace: {header.namespace}"
+            remark = f"No config item, Namespace: {concatenated(header.namespace)}"
             return Command(ResponseCode.QUERY_NOT_FOUND, remark=remark)
         return Command(ResponseCode.SUCCESS, body=table)

@@ -107,3 +107,22 @@ def put_typed_header(name: str, header: Any, ext_fields: ExtFields) -> None:
             ext_fields.put(field.name, _text(value))
     values = {field.name: getattr(header, field.attribute) for field in shape.fields}
     make_custom_header_to_net(shape, values, ext_fields)
+
+
+_SEND_NUMBERS: Mapping[str, int] = {"d": 32, "e": 32, "f": 32, "g": 64, "h": 32, "j": 32, "l": 32}
+_SEND_REQUIRED = "abcdefgh"
+
+
+def check_send_header_v2(ext_fields: ExtFields | None) -> None:
+    """AbstractSendMessageProcessor#decodeSendMessageHeaderV2, which reads the fields of a send by hand.
+
+    Raises what it throws: the first eight letters have to be there, and every number has to be one.
+    """
+    if ext_fields is None:
+        raise RemotingCommandError("the ext fields is null")
+    for letter in (*_SEND_REQUIRED, "j", "l"):
+        text = ext_fields.get(letter)
+        if text is not None and letter in _SEND_NUMBERS:
+            parse_integer(text, _SEND_NUMBERS[letter])
+        elif text is None and letter in _SEND_REQUIRED:
+            raise RemotingCommandError(f"the custom field <{letter}> is null")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from impl.decisions.java_errors import NumberFormatError, not_null
 from impl.decisions.java_text import parse_integer
+from impl.decisions.names import LMQ_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_OP_HALF_TOPIC
 from impl.decisions.running_flags import is_cq_writeable, make_logics_queue_error
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.disk import Disk
@@ -19,6 +20,7 @@ from impl.store.transient_store_pool import TransientStorePool
 
 PUT_POSITION_ATTEMPTS = 30  # ConsumeQueue#putMessagePositionInfoWrapper, one a second
 _QUEUE_TABLE_CAPACITY = 32
+_KEPT_TOPICS = (RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_OP_HALF_TOPIC)  # no topic table has to name them
 
 
 class StoreTables:
@@ -73,6 +75,16 @@ class StoreTables:
         """DefaultMessageStore#getConsumeQueue: the queue, None if nobody has asked for it yet."""
         by_id = self.consume_queue_table.get(topic)
         return None if by_id is None else by_id.get(queue_id)
+
+    def clean_unused_topic(self, topics: Collection[str]) -> None:
+        """DefaultMessageStore#cleanUnusedTopic: delete the queues of all other topics, but for two of its own."""
+        for topic, by_id in list(self.consume_queue_table.entries()):
+            if topic in topics or topic in _KEPT_TOPICS or topic.startswith(LMQ_PREFIX):
+                continue
+            for queue in by_id.values():
+                queue.destroy()
+                self.commit_log.topic_queue_table.pop(f"{topic}-{queue.queue_id}", None)
+            self.consume_queue_table.remove(topic)
 
     def find_consume_queue(self, topic: str, queue_id: int) -> ConsumeQueue:
         """DefaultMessageStore#findConsumeQueue: the queue, which is made if it is not there; its files are not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,12 @@ from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState
-from impl.common.heartbeat_data import BROADCASTING
+from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
@@ -54,7 +54,7 @@ class Machines(Course):
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
     on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
     producers -- machine to the application that sends there. transactions -- what became of those, by the id of their
-    messages.
+    messages. selected -- the tags that a selector by properties selects.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -190,12 +190,10 @@ class Machines(Course):
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly, fates=self.fates, most=most)
                 self.consumers[machine].append(consumer)
-                for topic, selector in config_now.subscription.items():
+                for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(
-                        machine, config.consumer_group, topic,
-                        selector if isinstance(selector, str) else self.selected.get(selector, SUB_ALL),
-                        orderly=config.orderly or None, max_attempts=most,
-                        broadcasting=config.message_model == BROADCASTING)
+                        machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
+                        max_attempts=most, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot
@@ -279,6 +277,14 @@ class Machines(Course):
         self.simulation.kill(machine)
         self.simulation.start(machine)
         self.run(0)
+
+
+def _topics(config: PushConsumerConfig, selected: Mapping[MessageSelector, str]) -> Iterator[tuple[str, str]]:
+    """What a member subscribes, with the tags: also the retry topic of its group; selected -- see Machines."""
+    for topic, selector in config.subscription.items():
+        yield topic, selector if isinstance(selector, str) else selected.get(selector, SUB_ALL)
+    if config.message_model == CLUSTERING:
+        yield get_retry_topic(config.consumer_group), SUB_ALL
 
 
 def _have_topics(controller: BrokerController, topics: Sequence[TopicConfig]) -> None:

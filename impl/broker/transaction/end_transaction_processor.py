@@ -73,7 +73,7 @@ class EndTransactionProcessor:
         if self._store.config.slave:
             respond(Answer(ResponseCode.SLAVE_NOT_AVAILABLE, NOT_SET))
             return
-        if header.commit_or_rollback not in {TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE}:
+        if not_null(header.commit_or_rollback) not in {TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE}:
             return
         half = self.transactional_message_service.get_half_message_by_offset(header.commit_log_offset)
         remark = _NOT_FOUND if half is None else check_prepare_message(half, header)

@@ -34,7 +34,7 @@ class CheckClientRequestBody(NamedTuple):
 
     client_id: str
     group: str
-    subscription_data: SubscriptionData
+    subscription_data: SubscriptionData | None
 
 
 class MessageQueueForC(NamedTuple):

@@ -10,8 +10,9 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.fastjson.deserializers import from_json
 from impl.common.heartbeat_data import ConsumerData
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED
+from impl.common.message_const import PROPERTY_CLUSTER, PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED
 from impl.common.message_decoder import decodes
+from impl.common.message_id import decode_message_id
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
@@ -99,7 +100,18 @@ def broker_of(scenario: Scenario) -> tuple[str, str, str]:
         and fields.get("brokerAddr"))
     if seen:
         return seen.most_common(1)[0][0]
-    return next(iter(brokers_of(scenario)), ("127.0.0.12:21011", "broker", "DefaultCluster"))
+    return next(iter(brokers_of(scenario)), _shown_broker(scenario))
+
+
+def _shown_broker(scenario: Scenario) -> tuple[str, str, str]:
+    """Of a broker that nobody registers: the address in the ids that it gives, and the cluster in its messages."""
+    ids = (str(ext.get("msgId")).split(",")[0] for frame in scenario.frames
+           if frame.answers is not None and (ext := frame.command.ext_fields) is not None and ext.get("msgId"))
+    host = next((decode_message_id(one)[0] for one in ids), None)
+    messages = (message for frame in scenario.frames for message in _messages(scenario, frame))
+    clusters = (message.get_property(PROPERTY_CLUSTER) for message in messages)
+    addr = "127.0.0.12:21011" if host is None else f"{'.'.join(map(str, host.address))}:{host.port}"
+    return addr, "broker", next((one for one in clusters if one), "DefaultCluster")
 
 
 def brokers_of(scenario: Scenario) -> dict[tuple[str, str, str], list[str]]:
@@ -148,14 +160,14 @@ def has_order_namespace(scenario: Scenario) -> bool:
 
 
 def epoch_ms_of(scenario: Scenario) -> int:
-    """Wall time of the beginning: the earliest that all times allow, or else after all messages."""
+    """Wall time of the beginning: as messages say that were sent and shown, or clients, or else after all messages."""
     messages = [message for frame in scenario.frames for message in _messages(scenario, frame)]
-    found = [ms - frame.at_ms for frame in scenario.frames for ms in _times(frame)]
     answered = _answered_sends(scenario)
-    found += [one.store_timestamp - answered[place] for one in messages
-              if (place := (one.topic, one.queue_id, one.queue_offset)) in answered
-              and not _PUT_LATER & set(one.properties or {})]
-    return max(found or [one.store_timestamp + 1 for one in messages], default=EPOCH_MS)
+    shown = [one.store_timestamp - answered[place] for one in messages
+             if (place := (one.topic, one.queue_id, one.queue_offset)) in answered
+             and not _PUT_LATER & set(one.properties or {})]
+    told = [ms - frame.at_ms for frame in scenario.frames for ms in _times(scenario, frame)]
+    return max(shown or told or [one.store_timestamp + 1 for one in messages], default=EPOCH_MS)
 
 
 _PUT_LATER = {PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED}
@@ -213,12 +225,41 @@ def groups_of(scenario: Scenario) -> list[SubscriptionGroupConfig]:
     return []
 
 
+def offsets_of(scenario: Scenario) -> dict[tuple[str, str, int], int]:
+    """What groups had committed, by topic, group and queue: as answers say before a request can have changed it."""
+    found: dict[tuple[str, str, int], int] = {}
+    changed: set[tuple[str | None, str | None]] = set()
+    for frame in scenario.frames:
+        answer, fields = scenario.answer(frame), frame.command.ext_fields
+        if not frame.is_request:
+            continue
+        for key, offset in _told_offsets(frame, answer).items():
+            if key[:2] not in changed and offset > 0:
+                found.setdefault(key, offset)
+        if fields is not None and frame.command.code != RequestCode.QUERY_CONSUMER_OFFSET:
+            changed.add((fields.get("topic"), fields.get("consumerGroup") or fields.get("group")))
+    return found
+
+
+def _told_offsets(frame: Frame, answer: Frame | None) -> dict[tuple[str, str, int], int]:
+    fields, ext = frame.command.ext_fields, None if answer is None else answer.command.ext_fields
+    if frame.command.code == RequestCode.QUERY_CONSUMER_OFFSET and fields is not None and ext is not None:
+        key = str(fields.get("topic")), str(fields.get("consumerGroup")), number(fields.get("queueId"))
+        return {key: number(ext.get("offset"))}
+    if frame.command.code != RequestCode.GET_ALL_CONSUMER_OFFSET or answer is None or answer.command.body is None:
+        return {}
+    table = from_json(utf8_text(answer.command.body), "ConsumerOffsetSerializeWrapper", 0).values["offsetTable"]
+    split = ((key.partition("@"), offsets) for key, offsets in table.entries())
+    return {(topic, group, queue_id): offset for (topic, _, group), offsets in split
+            for queue_id, offset in offsets.entries()}
+
+
 def _group_names(frame: Frame) -> set[str]:
     fields = frame.command.ext_fields
     found = set() if fields is None else {
         str(fields.get(name)) for name in ("consumerGroup", "group", "groupName") if fields.get(name)}
     if frame.is_request and frame.command.code == RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP:
-        config = request_body(frame.command, 0)
+        config = _body(frame)
         found |= set() if config is None else {config.group_name}
     return found
 
@@ -230,8 +271,11 @@ def first_put_ms(scenario: Scenario) -> int:
                default=1 << 40)
 
 
-def _times(frame: Frame) -> Iterator[int]:
-    """Times in a request that were past when it was sent."""
+def _times(scenario: Scenario, frame: Frame) -> Iterator[int]:
+    """Times in a request that was taken; they were past when it was sent."""
+    answer = scenario.answer(frame)
+    if answer is None or answer.command.code != 0:
+        return
     fields = frame.command.ext_fields
     if not frame.is_request or not frame.from_client:
         return
@@ -367,18 +411,21 @@ def _consumers(frame: Frame) -> list[ConsumerData]:
     """The groups in a heartbeat, with what they subscribe."""
     if not frame.is_request or frame.command.code != RequestCode.HEART_BEAT:
         return []
-    try:
-        found: list[ConsumerData] = request_body(frame.command, 0).consumer_data_set
-    except JavaError:
-        return []
+    heartbeat = _body(frame)
+    found: list[ConsumerData] = [] if heartbeat is None else heartbeat.consumer_data_set
     return found
 
 
-def _registered(frame: Frame) -> dict[str, TopicConfig]:
+def _body(frame: Frame) -> Any:
+    """The body of a request; None for one that cannot be read."""
     try:
-        body = request_body(frame.command, 0)
+        return request_body(frame.command, 0)
     except JavaError:
-        return {}
+        return None
+
+
+def _registered(frame: Frame) -> dict[str, TopicConfig]:
+    body = _body(frame)
     return {} if body is None else dict(body.topic_config_serialize_wrapper.topic_config_table)
 
 

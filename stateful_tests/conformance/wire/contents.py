@@ -25,7 +25,11 @@ from impl.decisions.java_text import utf8_text
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import HashMap
-from impl.remoting.custom_headers import put_typed_header, typed_header
+from impl.remoting.custom_headers import (
+    check_send_header_v2,
+    put_typed_header,
+    typed_header,
+)
 from impl.remoting.register_broker_body import decode_register_broker_body
 from impl.remoting.remoting_command import ExtFields, RemotingCommand, RemotingCommandError
 
@@ -104,6 +108,7 @@ CONTENTS: Mapping[int, Content] = {
     311: Content(None, None, None, "TopicList"),
     312: Content(None, None, None, "TopicList"),
     313: Content(None, None, None, "TopicList"),
+    316: Content(),
     320: Content(_SEND, None, _ANSWER),
     321: Content("QueryConsumeQueueRequestHeader", None, None, "QueryConsumeQueueResponseBody"),
     322: Content("namesrv.QueryDataVersionRequestHeader", "DataVersion", "namesrv.QueryDataVersionResponseHeader",
@@ -114,7 +119,8 @@ CONTENTS: Mapping[int, Content] = {
     327: Content("namesrv.AddWritePermOfBrokerRequestHeader", None, "namesrv.AddWritePermOfBrokerResponseHeader"),
 }
 """What our servers and clients serve, by code."""
-_PARSED_BY_HAND = {310, 320, 325}
+_MAY_BE_NULL = {"SubscriptionGroupConfig", "CheckClientRequestBody"}  # what nobody looks into
+_PARSED_BY_HAND = {310, 320}
 
 
 def request_header(command: RemotingCommand) -> Any:
@@ -123,15 +129,8 @@ def request_header(command: RemotingCommand) -> Any:
     if content.header is None:
         return None
     if command.code in _PARSED_BY_HAND:
-        _check_send_header(command.ext_fields)
+        check_send_header_v2(command.ext_fields)
     return typed_header(content.header, command.ext_fields)
-
-
-def _check_send_header(fields: ExtFields | None) -> None:
-    """AbstractSendMessageProcessor#decodeSendMessageHeaderV2: the first eight letters have to be there."""
-    for letter in "abcdefgh":
-        if fields is None or fields.get(letter) is None:
-            raise RemotingCommandError(f"the custom field <{letter}> is null")
 
 
 def request_body(command: RemotingCommand, now_ms: int) -> Any:
@@ -143,8 +142,8 @@ def request_body(command: RemotingCommand, now_ms: int) -> Any:
         compressed = command.ext_fields is not None and command.ext_fields.get("compressed") == "true"
         return _registered(command, compressed=compressed, now_ms=now_ms)
     bean = from_json(utf8_text(not_null(command.body)), kind, now_ms)
-    if bean is None and kind == "SubscriptionGroupConfig":
-        return None  # and nothing is changed
+    if bean is None and kind in _MAY_BE_NULL:
+        return None
     return _OBJECTS[kind](not_null(bean).values)
 
 
@@ -242,7 +241,8 @@ _OBJECTS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "GetConsumerStatusBody": _status,
     "SubscriptionGroupConfig": subscription_group,
     "CheckClientRequestBody": lambda values: CheckClientRequestBody(
-        values["clientId"], values["group"], _subscription(values["subscriptionData"])),
+        values["clientId"], values["group"],
+        None if values["subscriptionData"] is None else _subscription(values["subscriptionData"])),
 }
 
 

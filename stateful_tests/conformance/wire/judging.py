@@ -8,6 +8,7 @@ from itertools import chain
 from impl.common.headers.shape import SHAPES
 from impl.common.request_code import RequestCode
 from impl.decisions.java_errors import JavaError
+from impl.decisions.java_text import parse_integer
 from impl.remoting.custom_headers import decode_custom_header, make_custom_header_to_net
 from impl.remoting.remoting_command import ExtFields, RemotingCommand, decode, encode
 from stateful_tests.conformance.adapters.comparison import difference
@@ -63,17 +64,20 @@ def _typed(command: RemotingCommand) -> str | None:
         make_custom_header_to_net(shape, decode_custom_header(shape, command.ext_fields), fields)
     except JavaError:
         return None  # what its checkFields refuses
-    names = {field.name for field in shape.fields}
-    wanted = {key: value for key, value in command.ext_fields.entries() if key in names and _parses(shape, key, value)}
+    types = {field.name: field.type for field in shape.fields}
+    wanted = {key: value for key, value in command.ext_fields.entries()
+              if key in types and _parses(types[str(key)], value or "")}
     return difference(wanted, {key: value for key, value in fields.entries() if key in wanted}, "typed header")
 
 
-def _parses(shape: object, key: str | None, value: str | None) -> bool:
+def _parses(kind: str, value: str) -> bool:
     """Whether a field is written as Java writes it: a script may send what Java does not read."""
-    fields = {field.name: field.type for field in getattr(shape, "fields", ())}
-    if fields.get(str(key)) == "String":
-        return True
-    return value in {"true", "false"} or str(value).lstrip("-").isdigit()
+    if kind in {"String", "Boolean", "boolean"}:
+        return kind == "String" or value in {"true", "false"}
+    try:
+        return str(parse_integer(value, 64 if kind in {"Long", "long"} else 32)) == value
+    except JavaError:
+        return False
 
 
 # Requests -------------------------------------------------------------------------------------------------------------

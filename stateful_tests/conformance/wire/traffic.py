@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.data_version import DataVersion
 from impl.common.headers import (
+    ConsumerOffsetRequestHeader,
     KVConfigRequestHeader,
     RegisterBrokerBody,
     RegisterBrokerRequestHeader,
@@ -49,6 +50,7 @@ from stateful_tests.conformance.wire.before import (
     last_frames,
     named_topics,
     number,
+    offsets_of,
     ordered,
     routes_of,
     to_others,
@@ -105,7 +107,7 @@ NOT_SERVED: Mapping[int, str] = {
     53: "UPDATE_GLOBAL_WHITE_ADDRS_CONFIG", 54: "GET_BROKER_CLUSTER_ACL_CONFIG",
     301: "REGISTER_FILTER_SERVER", 303: "QUERY_CONSUME_TIME_SPAN", 305: "GET_SYSTEM_TOPIC_LIST_FROM_BROKER",
     306: "CLEAN_EXPIRED_CONSUMEQUEUE", 307: "GET_CONSUMER_RUNNING_INFO", 309: "CONSUME_MESSAGE_DIRECTLY",
-    314: "CLONE_GROUP_OFFSET", 315: "VIEW_BROKER_STATS_DATA", 316: "CLEAN_UNUSED_TOPIC",
+    314: "CLONE_GROUP_OFFSET", 315: "VIEW_BROKER_STATS_DATA",
     317: "GET_BROKER_CONSUME_STATS", 318: "UPDATE_NAMESRV_CONFIG", 319: "GET_NAMESRV_CONFIG",
     323: "RESUME_CHECK_HALF_MESSAGE",
 }
@@ -163,6 +165,9 @@ class Traffic:
         self._register()
         for config in groups_of(self.scenario):
             world.ask(self.addr, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=config), tester="before")
+        for (topic, group, queue_id), offset in offsets_of(self.scenario).items():
+            committed = ConsumerOffsetRequestHeader(group, topic, queue_id, offset)
+            world.ask(self.addr, Command(RequestCode.UPDATE_CONSUMER_OFFSET, committed), tester="before")
         self._put(older)
         world.run(2_000)
         passed = self._clock() - self.epoch_ms
@@ -336,10 +341,10 @@ class Traffic:
     def _unreachable(self, frame: Frame) -> str | None:
         """Why a request cannot be given to our broker as it is."""
         fields, answer = frame.command.ext_fields, self.scenario.answer(frame)
-        if frame.link.endswith("namesrv"):
-            return None
         code, topic = frame.command.code, None if fields is None else fields.get("topic")
         got, remark = (None, "") if answer is None else (answer.command.code, answer.command.remark or "")
+        if frame.link.endswith("namesrv"):
+            return None
         unserved = got == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
         reasons = {
             "it was refused by access control, which our brokers do not have": remark.startswith(_ACL_EXCEPTION),

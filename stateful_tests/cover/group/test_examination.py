@@ -12,6 +12,7 @@ from impl.common.headers import (
     ConsumerOffsetRequestHeader,
     GetConsumeStatsRequestHeader,
     ProducerGroupRequestHeader,
+    QueueOffsetRequestHeader,
     TopicRequestHeader,
 )
 from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
@@ -96,3 +97,14 @@ def test_a_group_is_set_up_and_null_changes_nothing(world: World) -> None:
     version = groups.data_version.counter
     assert asked(world, RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP).code == 0
     assert groups.data_version.counter == version
+
+
+def test_the_queues_of_a_topic_that_is_deleted_go_with_it(world: World) -> None:
+    send(world)
+    assert pulled(world)
+    deleted = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("orders"))
+    assert deleted.code == ResponseCode.SUCCESS
+    end = asked(world, RequestCode.GET_MAX_OFFSET, QueueOffsetRequestHeader("orders", 0))
+    assert end.header.offset == 0
+    refused = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("no topic!"))
+    assert refused.code == ResponseCode.SYSTEM_ERROR

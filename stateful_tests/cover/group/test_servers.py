@@ -200,7 +200,7 @@ def test_every_request_that_a_processor_serves_has_a_row() -> None:
     with World() as world:
         one_broker(world)
         served = {cast("MethodType", handler) for handler, _ in world.brokers[BROKER].processors.values()}
-    assert len(served) == 36
+    assert len(served) == 37
     kinds = {AdminBrokerProcessor, ClientManageProcessor, ConsumerManageProcessor, ExaminationProcessor}
     served = {method for method in served if method.__self__.__class__ in kinds}
     assert len(served) == 27
@@ -220,7 +220,7 @@ def test_which_requests_share_a_pool() -> None:
         assert pools == {
             "heartbeat": {34}, "client_manage": {35, 46}, "consumer_manage": {38, 14, 15},
             "admin": {17, 21, 29, 30, 31, 32, 41, 42, 43, 45, 200, 201, 202, 203, 204, 207, 208, 215, 222, 223, 300,
-                      308, 321},
+                      308, 316, 321},
             "send": {10, 36, 310, 320}, "pull": {11}, "reply": {324, 325}, "query": {12, 33}, "end_transaction": {37},
         }
         assert {name: tuple(size) for name, size in pool_sizes(8).items()} == {
