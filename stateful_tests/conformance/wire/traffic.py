@@ -93,11 +93,12 @@ class Lived:
     """What came of it. answers -- by the number of the request; None in it: no answer came.
 
     pushes -- what the broker has sent by itself. not_asked -- requests that were not given to our
-    servers, with the reason.
+    servers, with the reason. first_end_ms -- when a connection was ended; the recorded one may have lasted longer.
     """
 
     answers: dict[int, Command | None] = field(default_factory=dict)
     pushes: list[Push] = field(default_factory=list)
+    first_end_ms: int | None = None
     not_asked: dict[int, str] = field(default_factory=dict)
 
 
@@ -270,6 +271,8 @@ class Traffic:
             client = self.world.testers.get(f"conn{conn}")
             if client is not None:
                 self._wait(frame)
+                if self.lived.first_end_ms is None:
+                    self.lived.first_end_ms = self.world.now_ms - self._start_ms
                 self.world.call(f"conn{conn}", _shut(client))
                 self.world.run(3)
 
