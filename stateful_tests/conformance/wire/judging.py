@@ -112,7 +112,8 @@ def _pushes(scenario: Scenario, lived: Lived) -> Iterator[Row]:
             frame.command.code, {} if fields is None else {str(key): value for key, value in fields.entries()})
         recorded.append((frame.conn, wanted))
         mine = [one for one in left if one.conn == frame.conn]
-        found = next((one for one in mine if _shown(one) == wanted), None)
+        equal = sorted((one for one in mine if _shown(one) == wanted), key=lambda one: abs(one.at_ms - frame.at_ms))
+        found = next(iter(equal), None)
         if found is not None and frame.command.code not in _REPEATED:
             left.remove(found)
         shown = f"expected the push {wanted}, got {[_shown(one) for one in mine][:SHOWN]}"
