@@ -38,6 +38,8 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "listener_begins_under_a_fresh_lock": ("ordered_listeners", "storm", "uniform", 0),
     "listener_keeps_its_lock": ("ordered_listeners", "crashes", "focus", 55),
     "settled_is_committed": ("listeners", "clocks", "focus", 592),
+    "slave_log_is_a_prefix": ("replicated_sync", "crashes", "uniform", 0),
+    "acknowledged_message_is_on_the_slave": ("replicated_sync", "crashes", "uniform", 0),
     "reset_goes_to_its_time": ("resets", "calm", "uniform", 1),
     "who_consumes_is_answered": ("operators", "calm", "uniform", 5),
     "group_offsets_go_with_the_group": ("operators", "calm", "uniform", 5),

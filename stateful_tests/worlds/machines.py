@@ -14,11 +14,11 @@ from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState
-from impl.common.heartbeat_data import BROADCASTING
+from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
-from impl.decisions.names import MASTER_ID
+from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
@@ -188,11 +188,10 @@ class Machines(Course):
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly, fates=self.fates, most=most)
                 self.consumers[machine].append(consumer)
-                for topic, selector in config_now.subscription.items():
+                for topic, selector in _topics(config_now):
                     self.notes.consumes(
-                        machine, config.consumer_group, topic, selector if isinstance(selector, str) else SUB_ALL,
-                        orderly=config.orderly or None, max_attempts=most,
-                        broadcasting=config.message_model == BROADCASTING)
+                        machine, config.consumer_group, topic, selector, orderly=config.orderly or None,
+                        max_attempts=most, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot
@@ -276,6 +275,14 @@ class Machines(Course):
         self.simulation.kill(machine)
         self.simulation.start(machine)
         self.run(0)
+
+
+def _topics(config: PushConsumerConfig) -> Iterator[tuple[str, str]]:
+    """What a member subscribes, with its expressions: also the retry topic of its group."""
+    for topic, selector in config.subscription.items():
+        yield topic, selector if isinstance(selector, str) else SUB_ALL
+    if config.message_model == CLUSTERING:
+        yield get_retry_topic(config.consumer_group), SUB_ALL
 
 
 def _have_topics(controller: BrokerController, topics: Sequence[TopicConfig]) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from invariants.histories.checks import CHECKS
-from invariants.histories.operations import ACKNOWLEDGED, COMMITTED, CONSUMED, REVOKED
+from invariants.histories.operations import ACKNOWLEDGED, ASSIGNED, COMMITTED, CONSUMED, REVOKED
 from invariants.histories.verdicts import Tally
 from invariants.rules.observed import ELSEWHERE, OBSERVED
 from invariants.runs import CAMPAIGN
@@ -16,11 +18,13 @@ from spark_fuzz.histories.files import read
 from spark_fuzz.histories.judge import judged as judged_file
 from spark_fuzz.runs import judged
 from stateful_tests.histories.worlds import findings, observed, write
+from stateful_tests.stories.scenes import join, stage
 from stateful_tests.worlds.evidence import documents, replay_run, verdict_of
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.workloads import WORKLOADS
+from stateful_tests.worlds.world import World
 
 
 def test_what_clients_of_a_repaired_world_observe_keeps_the_promises(tmp_path: Path) -> None:
@@ -71,6 +75,18 @@ def test_a_workload_has_what_its_checks_judge(workload: str) -> None:
     history, tally = observed(Plan("repaired", workload, "calm"), 0), Tally()
     tally.count(history)
     assert [name for name in WORKLOADS[workload].observed if not tally.present.intersection(CHECKS[name].about)] == []
+
+
+@pytest.mark.parametrize(("message_model", "topics"), [
+    (CLUSTERING, {"orders", "%RETRY%G"}), (BROADCASTING, {"orders"}),
+])
+def test_members_note_of_each_topic_how_often_its_messages_are_sent_back(message_model: str, topics: set[str]) -> None:
+    with World() as world:
+        stage(world)
+        join(world, "c1", PushConsumerConfig("G", {"orders": "*"}, message_model=message_model, max_reconsume_times=2))
+        noted = [one.operation for one in world.notes.history()]
+    assert {(str(one.queue).partition("/")[0], one.max_attempts) for one in noted if one.kind == ASSIGNED} == {
+        (topic, 2) for topic in topics}
 
 
 def test_where_nobody_notes_anything_no_check_judges() -> None:
