@@ -4,9 +4,10 @@ The name of a concept is that of its modules: `model.NAME` has its models, `inva
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
 Nobody follows worlds within a store, a slave's log or a queue of delayed messages, so `commit_log`, `replication` and
 `retry` have neither of the last two. Nor does anybody follow what becomes of single messages: `process_queue`,
-`delivery`, `transaction`, `pull`, `slave_read` and `fault_strategy`. Which queue a producer picks is a function, and so
-is for how long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every
-value of the counter, and no model has it.
+`delivery`, `transaction`, `pull`, `slave_read` and `fault_strategy`; walks of the first, the second and the fourth are
+done with the implementation by `stateful_tests.played`. Which queue a producer picks is a function, and so is for how
+long it shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every value of the
+counter, and no model has it.
 """
 
 from __future__ import annotations
