@@ -162,8 +162,8 @@ class DefaultMQProducerImpl:
         key = uniq_ids(msg)
         if key is not None:
             self.node.trace(SendFailed(
-                self.instance.client_id, self.group, key, response_code_of(error), attempts, allowed, spent_ms,
-                timeout_ms))
+                self.instance.client_id, self.group, key, msg.topic, response_code_of(error), attempts, allowed,
+                spent_ms, timeout_ms))
 
     def validate_name_server_setting(self) -> None:
         """DefaultMQProducerImpl#validateNameServerSetting; raises MQClientError."""

@@ -60,6 +60,7 @@ class SendFailed(NamedTuple):
     client_id: str
     group: str
     key: str
+    topic: str
     code: int
     attempts: int
     allowed: int

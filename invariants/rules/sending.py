@@ -25,6 +25,7 @@ OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPI
 """What begins so has copies of messages of other topics."""
 _COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
+_LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
 _LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
 
@@ -129,19 +130,23 @@ class attempts_are_used(Rule):
 
     shipped = "violated: P2 a silent broker uses up the time, P5 SYSTEM_BUSY is final, P7 so is any asynchronous answer"
     cite = "DefaultMQProducer.retryTimesWhenSendFailed, retryTimesWhenSendAsyncFailed"
-    about = "client_id why"
+    about = "client_id group topic why"
     excuses = (
-        cause("P2", "no time is left", when=lambda _, told: told.about[1] == _NO_TIME),
-        cause("P5", "a broker was busy", when=lambda _, told: told.about[1] == _REFUSED),
-        cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[1] == _ANSWERED),
+        Excuse("its producer knows no route of the topic, and cannot ask for it",
+               when=lambda rule, told: told.about[:3] not in rule.listed),
+        cause("P2", "no time is left", when=lambda _, told: told.about[3] == _NO_TIME),
+        cause("P5", "a broker was busy", when=lambda _, told: told.about[3] == _REFUSED),
+        cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[3] == _ANSWERED),
     )
+
+    listed = Kept("client_id group topic", survives="all", begins=(_LISTED,))
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         if event.attempts < event.allowed and event.code not in _HOPELESS:
             yield self.told(f"{at} gives {event.key} up after {event.attempts} of {event.allowed} attempts: "
                             f"{_why(event)}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
-                            event.client_id, _why(event))
+                            event.client_id, event.group, event.topic, _why(event))
 
 
 class retry_reaches_another_broker(Rule):

@@ -36,7 +36,7 @@ def answered(ms: int, code: int = 0, offset: int = 0, at: str = A) -> Told:
 
 def failed(code: int, attempts: int = 3, spent_ms: int = 10, key: str = "k") -> Told:
     """The producer gives a message up."""
-    return 5, P, SendFailed(ID, G, key, code, attempts, 3, spent_ms, 3_000)
+    return 5, P, SendFailed(ID, G, key, "orders", code, attempts, 3, spent_ms, 3_000)
 
 
 def tried(ms: int, attempt: int = 1, mq: MessageQueue = QUEUES[0], key: str = "k", **more: Any) -> Told:
@@ -56,6 +56,7 @@ def ended(ms: int, state: str) -> Told:
 
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
+NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 CUT = frozenset(QUEUES[:3])
 OTHER = (2, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:3]))
 
@@ -78,10 +79,12 @@ HISTORIES = (
     Written("sent_once_is_stored_once", broken=(appended(1), RESTARTED, appended(3)), causes=(), kept=(RESTARTED,)),
     Written("sent_once_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
             kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),
-    Written("attempts_are_used", broken=(failed(-1, 2, 3_000),), kept=(failed(-1, 3, 3_000),), causes=("P2",)),
-    Written("attempts_are_used", broken=(failed(2, 1),), kept=(failed(13, 1),), causes=("P5",)),
-    Written("attempts_are_used", broken=(failed(17, 1),), kept=(failed(10005, 0),), causes=("P7",)),
-    Written("attempts_are_used", broken=(failed(10001, 1),), kept=(failed(10001),), causes=()),
+    Written("attempts_are_used", broken=(GIVEN, failed(-1, 2, 3_000)), kept=(GIVEN, failed(-1, 3, 3_000)),
+            causes=("P2",)),
+    Written("attempts_are_used", broken=(GIVEN, failed(2, 1)), kept=(GIVEN, failed(13, 1)), causes=("P5",)),
+    Written("attempts_are_used", broken=(GIVEN, failed(17, 1)), kept=(GIVEN, failed(10005, 0)), causes=("P7",)),
+    Written("attempts_are_used", broken=(GIVEN, failed(10001, 1)), kept=(GIVEN, failed(10001)), causes=()),
+    Written("attempts_are_used", broken=(GIVEN, failed(-1, 0)), kept=(NOTHING_GIVEN, failed(-1, 0)), causes=()),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
             kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),
     Written("retry_reaches_another_broker", broken=(started(aware=False), tried(1), tried(2, 2)), causes=(),
