@@ -37,21 +37,11 @@ from impl.ports.remoting import Command, Connection, ResponseFuture
 from impl.remoting.remoting_command import RemotingCommand
 from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.wire.before import (
-    SENDS,
     begin_later,
     broker_of,
     brokers_of,
-    counts_of,
-    epoch_ms_of,
-    filters_by_sql,
-    first_put_ms,
-    groups_of,
     has_order_namespace,
-    last_frames,
     named_topics,
-    number,
-    offsets_of,
-    ordered,
     routes_of,
     to_others,
     topics_of,
@@ -64,7 +54,10 @@ from stateful_tests.conformance.wire.contents import (
     request_body,
     request_header,
 )
+from stateful_tests.conformance.wire.reading import SENDS, number
 from stateful_tests.conformance.wire.recorded import Frame, Scenario
+from stateful_tests.conformance.wire.state_before import counts_of, filters_by_sql, groups_of, offsets_of
+from stateful_tests.conformance.wire.times import epoch_ms_of, first_put_ms, last_frames, ordered
 from stateful_tests.worlds.world import World
 
 STORE = MessageStoreConfig(
