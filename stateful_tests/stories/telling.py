@@ -88,6 +88,7 @@ BREAKS: Mapping[str, str] = {
     "new_group_begins_where_it_is_to": "L11 X24",
     "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15 X25",
     "broadcaster_goes_on_where_it_ended": "L10 U16",
+    "broadcast_reaches_everyone": "U16",
     "file_keeps_its_offsets": "L10 X16",
     "live_broker_stays_routed": "N-1 N-5 N-7 N-8",
     "goodbye_frees_its_sender_only": "N-1",

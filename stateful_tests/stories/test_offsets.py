@@ -25,6 +25,7 @@ from stateful_tests.stories.scenes import (
     ORDERS,
     PERSIST_MS,
     SMALL,
+    TOPICS,
     acknowledge,
     after_a_persist,
     commit_everywhere,
@@ -41,6 +42,7 @@ from stateful_tests.stories.scenes import (
     works,
 )
 from stateful_tests.worlds.listeners import Listener
+from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
 
@@ -315,6 +317,23 @@ def test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was
         world.restart("c1")
         world.run(5_000)
         assert starts(world, FIRST, since_ms) == [100]
+
+
+def test_u16_a_broadcasting_consumer_leaves_out_what_is_stored_below_the_offset_that_was_corrected() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=TOPICS)
+        world.run(100)
+        consumer = join(world, "c1", ALONE)
+        world.add_producer("producer1", Sending("orders"))
+        world.run(50_000)
+        in_file, since_ms = in_memory(consumer, FIRST), world.now_ms
+        world.retire(BROKER)
+        world.add_broker("broker-new", BROKER, topics=TOPICS)  # the name comes back without its messages
+        world.run_until(lambda: world.events(OffsetCorrected) != [], 60_000)
+        world.run_until(lambda: len(starts(world, FIRST, since_ms)) > 1, 60_000)
+        assert {event.offset for _, event in world.events(OffsetCorrected)} == {0}
+        assert starts(world, FIRST, since_ms) == [in_file, in_file]
 
 
 def test_u11_a_member_that_cannot_read_the_offset_keeps_the_lock_from_others() -> None:
