@@ -105,7 +105,7 @@ class AdminBrokerProcessor:
         """AdminBrokerProcessor#searchOffsetByTimestamp."""
         header: QueueOffsetRequestHeader = request.header
         offset = self.message_store.get_offset_in_queue_by_time(
-            header.topic, header.queue_id, header.timestamp or 0,
+            header.topic, header.queue_id, not_null(header.timestamp),
         )
         return Command(ResponseCode.SUCCESS, header=OffsetResponseHeader(offset))
 

@@ -23,7 +23,7 @@ from impl.common.headers import (
 )
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.java_errors import JavaError, not_null
-from impl.decisions.java_text import is_blank
+from impl.decisions.java_text import concatenated, is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetResetPushed
 from impl.ports.message_store import MessageStore
@@ -82,7 +82,8 @@ class Broker2Client:
         for queue_id in range(config.write_queue_nums):
             committed = self.consumer_offset_manager.query_offset(header.group, header.topic, queue_id)
             if committed == -1:
-                return Command(ResponseCode.SYSTEM_ERROR, remark=f"THe consumer group <{header.group}> not exist")
+                remark = f"THe consumer group <{concatenated(header.group)}> not exist"
+                return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
             wanted = self._wanted(header, queue_id)
             offset = wanted if header.is_force or wanted < committed else committed
             offset_table[MessageQueue(header.topic, self.broker_name, queue_id)] = offset

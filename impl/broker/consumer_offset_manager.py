@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from impl.common.config_manager import as_fastjson, parsed_json
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, not_null
-from impl.decisions.java_text import is_blank, split
+from impl.decisions.java_text import concatenated, is_blank, split
 from impl.hash_map import ConcurrentHashMap, HashMap
 from impl.ports.threads import Interleave
 
@@ -119,9 +119,9 @@ class ConsumerOffsetManager:
             self.offset_table.put(key, ConcurrentHashMap(entries=by_queue))
 
 
-def topic_at_group(topic: str, group: str) -> str:
+def topic_at_group(topic: str | None, group: str | None) -> str:
     """The key of the offset table."""
-    return f"{topic}{TOPIC_GROUP_SEPARATOR}{group}"
+    return f"{concatenated(topic)}{TOPIC_GROUP_SEPARATOR}{concatenated(group)}"
 
 
 def _part(key: str, index: int) -> str:

@@ -13,7 +13,7 @@ from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.request_code import ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
-from impl.decisions.flags import FLAG_SUBSCRIPTION, PERM_READ, has_flag
+from impl.decisions.flags import FLAG_SUBSCRIPTION, FLAG_SUSPEND, PERM_READ, has_flag
 from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.subscription import SubscriptionData, build, is_tag_type
 from impl.ports.remoting import Connection
@@ -46,8 +46,11 @@ class PullChecks:
             raise Refusal(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark)
         if not group.consume_enable:
             raise Refusal(ResponseCode.NO_PERMISSION, f"subscription group no permission, {name}")
+        sys_flag = not_null(header.sys_flag)
+        if has_flag(sys_flag, FLAG_SUSPEND):
+            not_null(header.suspend_timeout_ms)  # as Java does, before it looks at the topic
         self._check_topic(channel, header)
-        sent = has_flag(header.sys_flag, FLAG_SUBSCRIPTION)
+        sent = has_flag(sys_flag, FLAG_SUBSCRIPTION)
         subscription, filter_data = _sent_subscription(header) if sent else self._stored_subscription(header, group)
         by_tag = is_tag_type(subscription.expression_type)
         if not by_tag and not tables.config.enable_property_filter:

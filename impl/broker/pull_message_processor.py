@@ -16,7 +16,7 @@ from impl.broker.woken_pull import WokenPull
 from impl.common.headers import PullMessageRequestHeader, PullMessageResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import BrokerSide, GetMessageStatus, PullAnswer, PullCode, is_suspended, pull_answer
 from impl.events import OffsetCommitted, PullRetried
@@ -58,7 +58,8 @@ class PullMessageProcessor:
         except Refusal as refusal:
             return refusal.response
         found = self.store.get_message(
-            header.topic, header.queue_id, header.queue_offset, header.max_msg_nums, legal.message_filter)
+            header.topic, header.queue_id, not_null(header.queue_offset), not_null(header.max_msg_nums),
+            legal.message_filter)
         response: Command | None = Command(ResponseCode.SYSTEM_ERROR, remark="store getMessage return null")
         if found is not None:
             response = await self._answer(channel, request, legal, found, broker_allow_suspend=broker_allow_suspend)
@@ -113,11 +114,10 @@ class PullMessageProcessor:
     async def _commit(self, channel: Connection, request: Command) -> None:
         """The offset that comes with a pull, also with one that is held."""
         header: PullMessageRequestHeader = request.header
-        tables, mq = self.tables, (header.topic, header.queue_id)
-        await tables.consumer_offset_manager.commit_offset(
-            header.consumer_group, *mq, header.commit_offset, tables.node)
+        tables, mq, offset = self.tables, (header.topic, header.queue_id), not_null(header.commit_offset)
+        await tables.consumer_offset_manager.commit_offset(header.consumer_group, *mq, offset, tables.node)
         tables.node.trace(OffsetCommitted(
-            tables.node.name, header.consumer_group, *mq, header.commit_offset, connection_of(channel)))
+            tables.node.name, header.consumer_group, *mq, offset, connection_of(channel)))
 
 
 def answer_to(found: GetMessageResult, requested_offset: int, side: BrokerSide) -> PullAnswer:

@@ -89,9 +89,10 @@ class SendMessageBack:
         limit = group.retry_max_times
         if request.version >= V3_4_9 and header.max_reconsume_times is not None:
             limit = header.max_reconsume_times
-        if goes_to_dead_letters(message.reconsume_times, header.delay_level, limit):
+        delay_level = not_null(header.delay_level)
+        if goes_to_dead_letters(message.reconsume_times, delay_level, limit):
             topic, queue_id = await self._dead_letter_topic(header), 0
-        level = send_back_delay_level(message.reconsume_times, header.delay_level, limit)
+        level = send_back_delay_level(message.reconsume_times, delay_level, limit)
         return _copy(message, topic, queue_id, level)
 
     def retry_queue(self, group: SubscriptionGroupConfig, retry_topic: TopicConfig) -> int:  # noqa: ARG002  # see M4

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from impl.common.message_const import KEY_SEPARATOR
 from impl.decisions.flags import TRANSACTION_ROLLBACK_TYPE, get_transaction_value
 from impl.decisions.java_calendar import time_millis_to_human_string
-from impl.decisions.java_errors import NumberFormatError
+from impl.decisions.java_errors import IllegalArgumentError, NumberFormatError
 from impl.decisions.java_text import split
 from impl.hash_map import IllegalStateError
 from impl.ports.disk import Disk, DiskError
@@ -133,6 +133,8 @@ class IndexService:
         The newest file first; not behind one that begins before `begin`.
         """
         max_num = min(max_num, self._config.max_msgs_num_batch)
+        if max_num < 0:
+            raise IllegalArgumentError(f"Illegal Capacity: {max_num}")  # of the list that is to have them
         found: list[int] = []
         last = self.index_files[-1].header if self.index_files else None
         for file in reversed(self.index_files):

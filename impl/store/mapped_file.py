@@ -142,8 +142,10 @@ class MappedFile(ReferenceResource):
             return None
         if not self.hold():
             return None
-        if not 0 <= size <= self.file_size - position:
-            raise IllegalArgumentError(f"newLimit: {size}")  # the hold stays, as in Java
+        capacity = self.file_size - position
+        if not 0 <= size <= capacity:  # the hold stays, as in Java
+            shown = f"newLimit < 0: ({size} < 0)" if size < 0 else f"newLimit > capacity: ({size} > {capacity})"
+            raise IllegalArgumentError(shown)
         return SelectMappedBufferResult(self.file_from_offset + position, position, size, self)
 
     # End --------------------------------------------------------------------------------------------------------------

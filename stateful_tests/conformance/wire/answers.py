@@ -15,6 +15,7 @@ from impl.decisions.java_text import utf8_text
 from impl.ports.remoting import Command
 from impl.remoting.remoting_command import RemotingCommand
 from stateful_tests.conformance.adapters.comparison import difference
+from stateful_tests.conformance.wire.before import OFFSET_MOVED_EVENT
 from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, answer_object, shown, shown_ext
 
 NOT_OURS = "where a record lies in the log, and so every id made of it, depends on what was sent before the recording"
@@ -37,10 +38,12 @@ ASIDE: Mapping[tuple[int | None, str], str] = {
     (None, "record.storeHost, but for its port"): HOST,
     (None, "record.storeTimestamp, but for more than 2 s"): CLOCK,
     (None, "record.bornHost"): ADDRESS,
+    (None, "record.bornTimestamp of a message of the broker's own"): CLOCK,
     (None, "record.msgId"): NOT_OURS,
     (None, "msgId of a send, but for how many there are, and the port"): NOT_OURS,
     (None, "property ORIGIN_MESSAGE_ID"): NOT_OURS,
     (None, "stack"): "the first frame of a Java stack, and the text of a NullPointerException, depend on the JVM",
+    (None, "newLimit"): "the number in a wrong record depends on what was sent before the recording",
     (33, "remark"): "the number in a wrong record, and the words about it, depend on the log and on the JVM",
     (None, "drawn queue"): "a broker draws the queue of a send that names none; ours is given the one that was drawn",
     (None, "body dataVersion"): VERSION,
@@ -110,6 +113,7 @@ def _remark(code: int, remark: str | None) -> str | None:
     text = remark if match is None else match.group(1)
     if text.startswith("java.lang.NullPointerException"):
         text = "java.lang.NullPointerException"
+    text = re.sub(r"newLimit ([<>]).*", r"newLimit \1", text)
     if "Failed to decode RegisterBrokerBody" in text:
         text = text.partition(",")[0]
     return _ADDRESS.sub("ADDRESS", text)
@@ -172,11 +176,12 @@ def shown_records(data: bytes) -> list[dict[str, Any]]:
 
 def _record(message: MessageExt) -> dict[str, Any]:
     properties = {key: ASIDE.get((None, f"property {key}"), value) for key, value in (message.properties or {}).items()}
+    born = CLOCK if message.topic == OFFSET_MOVED_EVENT else message.born_timestamp
     return {
         "storeHost": message.store_host.port, "storeSize": message.store_size,
         "preparedTransactionOffset": bool(message.prepared_transaction_offset),
         "topic": message.topic, "queueId": message.queue_id, "queueOffset": message.queue_offset,
-        "flag": message.flag, "sysFlag": message.sys_flag, "bornTimestamp": message.born_timestamp,
+        "flag": message.flag, "sysFlag": message.sys_flag, "bornTimestamp": born,
         "reconsumeTimes": message.reconsume_times, "bodyCRC": message.body_crc,
         "body": None if message.body is None else message.body.hex(), "properties": sorted(properties.items()),
     }

@@ -430,14 +430,26 @@ def _registered(frame: Frame) -> dict[str, TopicConfig]:
 
 
 def filters_by_sql(scenario: Scenario) -> bool:
-    """Whether the broker filters by SQL92 from the beginning: the first answer that depends on it says so."""
+    """Whether the broker filters by SQL92 from the beginning: the first answer that tells says so."""
     for frame in scenario.frames:
         fields, answer = frame.command.ext_fields, scenario.answer(frame)
         pulls = frame.command.code == RequestCode.PULL_MESSAGE and fields is not None
         sql = pulls and fields is not None and fields.get("expressionType") == SQL92
         checks = frame.command.code == RequestCode.CHECK_CLIENT_CONFIG and SQL92.encode() in (frame.command.body or b"")
-        if frame.is_request and answer is not None and (sql or checks):
-            return answer.command.code != ResponseCode.SYSTEM_ERROR
+        if not frame.is_request or answer is None or not (sql or checks):
+            continue
+        if (answer.command.remark or "").startswith("The broker does not support consumer to filter message by"):
+            return False
+        if answer.command.code in _FILTERED:
+            return True
     return False
+
+
+_FILTERED = {
+    ResponseCode.SUCCESS, ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY,
+    ResponseCode.PULL_OFFSET_MOVED, ResponseCode.SUBSCRIPTION_PARSE_FAILED, ResponseCode.FILTER_DATA_NOT_EXIST,
+    ResponseCode.FILTER_DATA_NOT_LATEST,
+}
+"""What is answered when an expression has been looked at."""
 
 

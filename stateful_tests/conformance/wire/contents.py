@@ -264,7 +264,8 @@ def shown(value: Any, kind: JavaType) -> Any:
                 if field.written}
     if kind.is_map:
         pairs = value.entries() if isinstance(value, HashMap) else value.items()
-        return sorted(([shown(key, kind.arguments[0]), shown(one, kind.arguments[1])] for key, one in pairs), key=repr)
+        return sorted(([shown(key, kind.arguments[0]), shown(one, kind.arguments[1])] for key, one in pairs
+                       if one is not None), key=repr)  # fastjson leaves null out
     if kind.is_collection:
         return sorted((shown(one, kind.arguments[0]) for one in value), key=repr)
     return value

@@ -93,11 +93,13 @@ class Lived:
     """What came of it. answers -- by the number of the request; None in it: no answer came.
 
     pushes -- what the broker has sent by itself. not_asked -- requests that were not given to our
-    servers, with the reason.
+    servers, with the reason. first_end_ms -- when the connection of a member was ended; the recorded
+    one may have lasted longer.
     """
 
     answers: dict[int, Command | None] = field(default_factory=dict)
     pushes: list[Push] = field(default_factory=list)
+    first_end_ms: int | None = None
     not_asked: dict[int, str] = field(default_factory=dict)
 
 
@@ -136,6 +138,7 @@ class Traffic:
         self._begins_later = begin_later(scenario)
         self._last = last_frames(scenario)
         self._elsewhere = to_others(scenario, self.addr)
+        self._members = {frame.conn for frame in self.requests if frame.command.code == RequestCode.HEART_BEAT}
 
     def live(self) -> Lived:
         """Begin, prepare, and go through all requests."""
@@ -270,6 +273,8 @@ class Traffic:
             client = self.world.testers.get(f"conn{conn}")
             if client is not None:
                 self._wait(frame)
+                if self.lived.first_end_ms is None and conn in self._members:
+                    self.lived.first_end_ms = self.world.now_ms - self._start_ms
                 self.world.call(f"conn{conn}", _shut(client))
                 self.world.run(3)
 

@@ -319,10 +319,11 @@ def test_an_unknown_offset_is_0_in_a_young_queue_and_not_found_in_an_old_one() -
         assert world.ask(ADDR, query(0)).header.offset == 0
         assert world.ask(ADDR, query(1)).code == ResponseCode.QUERY_NOT_FOUND
         assert world.ask(ADDR, query(2)).code == ResponseCode.QUERY_NOT_FOUND
-        header = QueueOffsetRequestHeader("orders", 1)
+        header = QueueOffsetRequestHeader("orders", 1, 0)
+        search = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)
         assert world.ask(ADDR, Command(RequestCode.GET_MAX_OFFSET, header=header)).header.offset == 200
         assert world.ask(ADDR, Command(RequestCode.GET_MIN_OFFSET, header=header)).header.offset == least
-        assert world.ask(ADDR, Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)).header.offset == least
+        assert world.ask(ADDR, search).header.offset == least
 
 
 def test_a_lock_belongs_to_one_client_until_it_is_given_back_or_60_s_old() -> None:
