@@ -207,6 +207,7 @@ class settled_is_not_begun_again(Beginnings):
         cause("B-28", "a slave answered, or was promoted, that had not copied it", when=_slave_answered),
     )
 
+    filtered_counts = False
     way: Way
     settled = Kept("group mq", survives="all")
     expired = Kept("at group mq offset", survives="all")

@@ -198,6 +198,10 @@ def all_settled(bounds: Bounds) -> int:
     return all_locked(bounds) + tries + ILLEGAL_MS + 2 * REBALANCE_MS
 
 
+LONGEST_DELAY_MS = 30_000  # MessageStoreConfig#messageDelayLevel: of the fourth level, which no world goes beyond
+all_delays_over = after_healing(LONGEST_DELAY_MS + CALL_MS)
+"""The last delay has begun just before the healing."""
+
 HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
 CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
 CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT

@@ -29,8 +29,6 @@ ELSEWHERE: Mapping[str, str] = {
                              "planted bug is known",
     "skipped": "a client sends back what a listener has kept too long, and no application notes that",
     "unresolved": "an application decides on its half message at once; what its broker makes of it is in no history",
-    "early": "nobody sends delayed messages, and no application notes how long what it sends back is to wait",
-    "misfiltered": "where messages are sent, nobody subscribes some tags of them only",
     "dead_letter": "failure_is_retried_once judges at each delivery how often the message was sent back",
 }
 """Checks that no world is judged by, and why."""
@@ -225,3 +223,17 @@ class committed_offset_never_goes_back(Observed):
 
     check = "regressed"
     excuses = (_CORRECTED,)
+
+
+class delays_are_waited(Observed):
+    """A delayed message waits."""
+
+    check = "early"
+    excuses = (Excuse("the clock of a machine was set or drifts, and a broker counts by its own",
+                      when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts))),)
+
+
+class only_subscribed_is_delivered(Observed):
+    """Filters are one's own, also of a member of another version."""
+
+    check = "misfiltered"

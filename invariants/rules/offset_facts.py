@@ -11,7 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Hears, Kept, on
 
-FULL_PERCENT = 100
+FULL_PERCENT, PULL_RETRY_IMMEDIATELY, SUB_ALL = 100, 20, "*"
 Place = tuple[str, MessageQueue]
 """Group and queue."""
 
@@ -19,15 +19,16 @@ Place = tuple[str, MessageQueue]
 class Progress:
     """How far a client is in a queue since it began it.
 
-    end -- the offset behind all that was found. open -- what was found and is not settled. told -- the greatest offset
-    that a broker has answered since. settled_ms -- what was settled, and when.
+    end -- the offset behind all that was found. passed -- the same, and behind what a broker has filtered away. open
+    -- what was found and is not settled. told -- the greatest offset that a broker has answered since. settled_ms --
+    what was settled, and when.
     """
 
-    __slots__ = ("end", "open", "settled_ms", "told")
+    __slots__ = ("end", "open", "passed", "settled_ms", "told")
 
     def __init__(self, offset: int) -> None:
         """Begin at an offset."""
-        self.end = self.told = offset
+        self.end = self.passed = self.told = offset
         self.open: set[int] = set()
         self.settled_ms: dict[int, int] = {}
 
@@ -35,6 +36,11 @@ class Progress:
     def all_below(self) -> int:
         """All below this offset is settled."""
         return min(self.open) if self.open else self.end
+
+    @property
+    def may_commit(self) -> int:
+        """All below this offset is settled, or was filtered away by the broker."""
+        return min(self.open) if self.open else max(self.end, self.passed)
 
 
 class At(NamedTuple):
@@ -55,8 +61,10 @@ class OffsetFacts(Hears):
 
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
-    have sent, and that came to brokers. Of equal ones in a row these three have the first. committed -- at a broker:
-    group, topic: what was committed of each queue id since it started. still -- at a client: when its process stood
+    have sent, and that came to brokers. Of equal ones in a row these three have the first. said -- at a client: where
+    the last answer to a pull of a queue says that the next one is to begin. expressions -- by group and topic: the last
+    one that a broker was given. committed -- at a broker: group, topic: what was committed of each queue id since it
+    started. still -- at a client: when its process stood
     still, and how long. full -- from when until when a disk had no room.
     """
 
@@ -66,6 +74,9 @@ class OffsetFacts(Hears):
     remembered = Kept("group mq", survives="all")
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
+    said = Kept("at group mq")
+    expressions = Kept("group topic", survives="all", begins=(events.SubscriptionUpdated,),
+                       value=lambda _, event: event.sub_string)
     still = Kept("at")
     full = Kept("at", survives="all")
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
@@ -76,7 +87,15 @@ class OffsetFacts(Hears):
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
             progress.open.update(event.offsets)
+            progress.passed = max((event.offsets[-1], *self.passed_over(at, event))) + 1
             progress.end = event.offsets[-1] + 1
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
+        self.said[at, event.group, event.mq] = event.next_begin_offset
+        progress, filtered = self.progress.get((at, event.group, event.mq)), self.passed_over(at, event)
+        if progress is not None and filtered:
+            progress.passed = filtered[-1] + 1
 
     @on(events.MessagesSettled, events.MessagesExpired)
     def settles(self, ms: int, at: str, event: events.MessagesSettled | events.MessagesExpired) -> None:
@@ -138,6 +157,20 @@ class OffsetFacts(Hears):
     def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> list[Place]:
         """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
         return [(event.group, mq) for mq in self.queues(at, event.topic, event.queue_id)]
+
+    def passed_over(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
+        """What a broker has filtered away behind all that a client has found so far, and before what it says is next.
+
+        Of an answer that has no messages, or of the messages of an answer; nothing where all of a topic is subscribed.
+        """
+        progress = self.progress.get((at, event.group, event.mq))
+        if isinstance(event, events.PullAnswered):
+            found, end = tuple[int, ...](), event.next_begin_offset if event.code == PULL_RETRY_IMMEDIATELY else 0
+        else:
+            found, end = event.offsets, max(event.offsets[-1] + 1, self.said.get((at, event.group, event.mq), 0))
+        if progress is None or self.expressions.get((event.group, event.mq.topic), SUB_ALL) == SUB_ALL:
+            return ()
+        return sorted({*range(progress.end, end)} - {*found})
 
     def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
         """What a client has been told of a queue since then; time in which its process stood still does not count."""

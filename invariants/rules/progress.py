@@ -32,9 +32,9 @@ class only_the_settled_is_committed(Rule):
     def sends(self, _: int, at: str, event: events.OffsetSent) -> list[Told]:
         key = at, event.group, event.mq
         progress = self.facts.progress.get(key)
-        if progress is None or event.offset <= progress.told or event.offset <= progress.all_below:
+        if progress is None or event.offset <= progress.told or event.offset <= progress.may_commit:
             return []
-        most = f"it may commit {max(progress.told, progress.all_below)}"
+        most = f"it may commit {max(progress.told, progress.may_commit)}"
         return [self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, of which {most}", *key)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -76,7 +77,8 @@ class sent_once_is_stored_once(Rule):
     """A message that is sent once is stored once in its topic."""
 
     judges = "message_is_stored_once"
-    shipped = "violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended"
+    shipped = ("violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended, "
+               "V19 a look notes its first delivery only")
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
     about = "key"
     excuses = (
@@ -84,6 +86,8 @@ class sent_once_is_stored_once(Rule):
                when=lambda rule, told: (told.about in rule.oneway and told.about not in rule.again
                                         and not rule.views.calm())),
         cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
+        cause("V19", "it was delayed, and its broker has started since it was delivered",
+              when=lambda rule, told: told.about in rule.delayed and told.about in rule.started),
         cause("P12", "it is a half message, whose end may arrive twice",
               when=lambda rule, told: told.about in rule.committed),
     )
@@ -94,6 +98,13 @@ class sent_once_is_stored_once(Rule):
         Match(events.HalfMessageEnded, having=lambda one: one.state == _COMMITS),))
     again = Kept("id", survives="all")
     oneway = Kept("id", survives="all")
+    # Those that were delayed; and those that a broker has delivered before its last start.
+    delayed = Kept("id", survives="all")
+    started = Kept("id", survives="all")
+
+    @on(events.BrokerStarted)
+    def starts(self, ms: int, at: str, _: events.BrokerStarted) -> None:
+        self.started.update({(key,): ms for (_, key), broker in self.stored.items() if broker == at})
 
     @on(events.SendAttempted)
     def attempts(self, ms: int, at: str, event: events.SendAttempted) -> None:
@@ -104,8 +115,9 @@ class sent_once_is_stored_once(Rule):
             self.oneway[event.key,] = ms
 
     @on(events.MessageAppended)
-    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
         if event.key is None or event.topic.startswith(OWN_TOPICS):
+            self.delayed.update({(event.key,): ms} if event.topic == RMQ_SYS_SCHEDULE_TOPIC else {})
             return
         key = event.topic, event.key
         if key in self.stored:

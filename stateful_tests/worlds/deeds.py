@@ -228,6 +228,16 @@ def create_topic(world: World) -> Done:
     return broker, f"is told that {TOPIC} has {queues} queues"
 
 
+def resize_topic(world: World) -> Done:
+    """An operator gives a topic other queues to write to; all that it ever had can be read."""
+    broker, queues = _each_of(world, ("where", _masters(world)), ("how many queues", (2, 4, 6)))
+    config = world.brokers[broker].topic_config_manager.select_topic_config(TOPIC)
+    readable = max(queues, 4 if config is None else config.read_queue_nums)
+    header = headers.CreateTopicRequestHeader(TOPIC, readable, queues, PERM_READ | PERM_WRITE)
+    _order(world, world.brokers[broker].broker_addr, RequestCode.UPDATE_AND_CREATE_TOPIC, header)
+    return broker, f"is told that {TOPIC} has {queues} queues to write to and {readable} to read"
+
+
 def delete_group(world: World) -> Done:
     """An operator deletes the group at a broker, with its offsets; its members go on."""
     broker = _one_of(world, "where", _masters(world))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
+from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
@@ -53,7 +54,7 @@ class Machines(Course):
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
     on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
     producers -- machine to the application that sends there. transactions -- what became of those, by the id of their
-    messages.
+    messages. selected -- the tags that a selector by properties selects.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -68,6 +69,7 @@ class Machines(Course):
         self.store_config = STORE
         self.notes = Notes(self.simulation.kernel)
         self.fates: tuple[str, ...] = ()
+        self.selected: dict[MessageSelector, str] = {}
         self.producers: dict[str, Producer] = {}
         self.transactions: dict[str, LocalTransactionState] = {}
         self._applications: dict[str, Boot] = {}
@@ -188,9 +190,9 @@ class Machines(Course):
                 consumer.message_listener = Listener(
                     node, config.consumer_group, self.notes, orderly=config.orderly, fates=self.fates, most=most)
                 self.consumers[machine].append(consumer)
-                for topic, selector in _topics(config_now):
+                for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(
-                        machine, config.consumer_group, topic, selector, orderly=config.orderly or None,
+                        machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
                         max_attempts=most, broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
@@ -277,10 +279,10 @@ class Machines(Course):
         self.run(0)
 
 
-def _topics(config: PushConsumerConfig) -> Iterator[tuple[str, str]]:
-    """What a member subscribes, with its expressions: also the retry topic of its group."""
+def _topics(config: PushConsumerConfig, selected: Mapping[MessageSelector, str]) -> Iterator[tuple[str, str]]:
+    """What a member subscribes, with the tags: also the retry topic of its group; selected -- see Machines."""
     for topic, selector in config.subscription.items():
-        yield topic, selector if isinstance(selector, str) else SUB_ALL
+        yield topic, selector if isinstance(selector, str) else selected.get(selector, SUB_ALL)
     if config.message_model == CLUSTERING:
         yield get_retry_topic(config.consumer_group), SUB_ALL
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import shake_256
+from typing import TypeVar
 
 from impl.client.client_config import ClientConfig
 from impl.client.client_errors import ClientErrorCode, response_code_of
@@ -18,6 +19,8 @@ from impl.client.transaction_mq_producer import TransactionMQProducer
 from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS,
+    PROPERTY_DELAY_TIME_LEVEL,
+    PROPERTY_TAGS,
     PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
 from impl.common.message_to_send import Message
@@ -33,7 +36,9 @@ BODY_BYTES = (100, 1_500, 6_000)
 BATCH = 3
 """How many messages are sent together."""
 KEYS = ("red", "green", "blue")
-"""What ordered messages are about."""
+"""What ordered messages are about, and the tags of others."""
+DELAYS_MS = (0, 1_000, 5_000, 10_000, 30_000)
+"""MessageStoreConfig#messageDelayLevel: how long the first levels are; 0: a message is not delayed."""
 
 SYNC, ASYNC, ONEWAY, TOGETHER, ORDERED, IN_TRANSACTION = (
     "sync", "async", "oneway", "batch", "ordered", "transaction")
@@ -44,6 +49,7 @@ NOTHING_TRIED = {ClientErrorCode.NO_NAME_SERVER_EXCEPTION, ClientErrorCode.NOT_F
 
 
 PLAIN = ProducerConfig("P")
+_Choice = TypeVar("_Choice")
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class Sending:
     topic -- to which. kinds -- how, in turn, one after another every SEND_EVERY_MS; ordered messages have a thread for
     each of KEYS. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
     producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
-    asked about a half message; None: as its broker is configured.
+    asked about a half message; None: as its broker is configured. tags -- of which each message has one.
+    delay_levels -- the same; 0: the message is not delayed.
     """
 
     topic: str
@@ -61,6 +68,8 @@ class Sending:
     queues: int | None = None
     config: ProducerConfig = PLAIN
     immunity_seconds: int | None = None
+    tags: tuple[str, ...] = ()
+    delay_levels: tuple[int, ...] = ()
 
 
 class FirstQueues:
@@ -153,8 +162,17 @@ class Producer:
         self.producer.impl.kernel.set_uniq_id(message)
         uniq_id = message.uniq_id or ""
         message.body = shake_256(uniq_id.encode()).digest(length)
-        self._notes.note(SEND, self.node.name, uniq_id, key=key, half=half or None)
+        tag, level = self._drawn(self.sending.tags, "which tag"), self._drawn(self.sending.delay_levels, "how long")
+        if tag is not None:
+            message.put_property(PROPERTY_TAGS, tag)
+        if level:
+            message.put_property(PROPERTY_DELAY_TIME_LEVEL, str(level))
+        self._notes.note(SEND, self.node.name, uniq_id, key=key, half=half or None, tag=tag,
+                         delay_ms=DELAYS_MS[level or 0] or None)
         return message
+
+    def _drawn(self, choices: Sequence[_Choice], what: str) -> _Choice | None:
+        return choices[self.node.random(len(choices), what)] if choices else None
 
     # How --------------------------------------------------------------------------------------------------------------
 

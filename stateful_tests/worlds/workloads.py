@@ -14,6 +14,7 @@ from typing import Any
 from impl.broker.consumer_offset_manager import topic_at_group
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
+from impl.common.message_selector import by_sql
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.names import get_retry_topic
@@ -30,6 +31,7 @@ from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.producers import (
     ASYNC,
     IN_TRANSACTION,
+    KEYS,
     ONEWAY,
     ORDERED,
     SYNC,
@@ -193,13 +195,26 @@ def stored(
     return build
 
 
-def sending(*sendings: Sending, transactions: bool = False) -> Callable[[World], None]:
+def filtered(world: World) -> None:
+    """A world like `stored`, whose messages have tags: one group subscribes some of them, another filters by SQL92."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.selected = {BY_SQL: KEYS[0]}
+    servers(world, enable_property_filter=True)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, TAGGED, SELECTING, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, tags=KEYS))
+
+
+def sending(
+    *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
+) -> Callable[[World], None]:
     """A world like `stored`, in which each of these is sent by a process of its own.
 
     transactions -- brokers ask often what became of half messages.
     """
 
     def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
         settings: dict[str, Any] = {"transaction_check_interval_ms": CHECK_EVERY_MS} if transactions else {}
         servers(world, **settings)
         for machine in CONSUMERS[:2]:
@@ -235,6 +250,9 @@ TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFrom
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
+TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[0]} || {KEYS[1]}"})
+BY_SQL = by_sql(f"TAGS = '{KEYS[0]}'")
+SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""
 
@@ -310,6 +328,15 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
                      transactions=True),
              (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
              observed=("phantom",)),
+    Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
+             filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
+    Workload("delayed", "Messages are to be delivered some seconds after they were sent.",
+             sending(Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)), flush_disk_type=FlushDiskType.SYNC_FLUSH),
+             (deeds.stop_broker,), (*_GROUPS, "delayed_message_comes_at_last"),
+             observed=("phantom", "duplicated", "regressed", "early")),
+    Workload("resized", "Operators give a topic more queues to write to, and fewer; messages are sent all the while.",
+             stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.resize_topic, deeds.resize_topic),
+             (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
     Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
              stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from impl.broker import send_message_back
+from impl.broker.expression_message_filter import ExpressionMessageFilter
 from impl.broker.send_message_back import SendMessageBack
 from impl.broker.transaction import transactional_message_service as check
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
+from impl.client import pull_api_wrapper
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
 from impl.client.process_queue import ProcessQueue
@@ -20,15 +22,18 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.java_text import parse_integer
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import GetMessageStatus
+from impl.decisions.retry_level import DELAY_LEVEL_TABLE
+from impl.decisions.subscription import SubscriptionData
 from impl.events import MessagesFound
 from impl.ports.remoting import Command
+from impl.store import dispatch_request
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_reads import GetMessageResult, MessageFilter, MessageReads
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
 from impl.variants.variant import Variant, around, replace
 
 _EXECUTOR_QUEUE, _BUSY_MS, _BETWEEN_LOOKS_MS = 2, 1_000, 2_000
-_PERMITS, _FOR_EVER_MS, _LATER_MS = 10, 24 * 60 * 60 * 1_000, 1
+_EIGHTH, _PERMITS, _FOR_EVER_MS, _LATER_MS = 8, 10, 24 * 60 * 60 * 1_000, 1
 _Copy = MessageExtBrokerInner | None
 
 
@@ -87,6 +92,15 @@ def _go_on_behind_what_failed(original: Callable[..., bool]) -> Callable[..., bo
     return _deliver
 
 
+@around(DeliverDelayedMessageTimerTask, "_deliver")
+def _forget_some(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _deliver(self: DeliverDelayedMessageTimerTask, message: MessageExtBrokerInner, start: int) -> bool:
+        """Each eighth look forgets what it finds first."""
+        return start % _EIGHTH == 0 or original(self, message, start)
+
+    return _deliver
+
+
 @around(ScheduleMessageService, "load")
 def _write_before_reading(original: Callable[..., bool]) -> Callable[..., bool]:
     def load(self: ScheduleMessageService) -> bool:
@@ -95,6 +109,38 @@ def _write_before_reading(original: Callable[..., bool]) -> Callable[..., bool]:
         return original(self)
 
     return load
+
+
+@around(dispatch_request, "compute_deliver_timestamp")
+def _half_as_long(original: Callable[..., int]) -> Callable[..., int]:
+    def compute_deliver_timestamp(
+        level: int, store_timestamp_ms: int, table: Mapping[int, int] = DELAY_LEVEL_TABLE,
+    ) -> int:
+        """A delay is over at half its time."""
+        return store_timestamp_ms + (original(level, store_timestamp_ms, table) - store_timestamp_ms) // 2
+
+    return compute_deliver_timestamp
+
+
+@replace(ExpressionMessageFilter, "is_matched_by_consume_queue")
+def _let_all_pass(self: ExpressionMessageFilter, tags_code: int | None, cq_ext_unit: object = None) -> bool:
+    """What a queue knows of a message filters nothing."""
+    del self, tags_code, cq_ext_unit
+    return True
+
+
+@replace(ExpressionMessageFilter, "is_matched_by_commit_log")
+def _let_all_records_pass(self: ExpressionMessageFilter, record: object, properties: object = None) -> bool:
+    """Nor does the message itself."""
+    del self, record, properties
+    return True
+
+
+@replace(pull_api_wrapper, "_is_subscribed")
+def _look_at_no_tag(subscription_data: SubscriptionData, msg: MessageExt) -> bool:
+    """The client relies on the broker."""
+    del subscription_data, msg
+    return True
 
 
 @around(check._QueueCheck, "_check_prepare_queue_offset")  # noqa: SLF001  # the body of the check's loop
@@ -204,6 +250,18 @@ BUGS = (
     Variant(
         "rt-delay-replayed", "bug", "A start writes an empty table over the offsets of the delay levels.",
         "apache/rocketmq #6881, #6882, commit 0f1ff25512", replacements=(_write_before_reading,),
+    ),
+    Variant(
+        "seeded-delays-are-halved", "bug", "A delayed message is delivered after half its delay.",
+        "an idea: a deliver timestamp that is computed with another table", replacements=(_half_as_long,),
+    ),
+    Variant(
+        "seeded-delays-are-forgotten", "bug", "Some delayed messages are never delivered.",
+        "an idea: a delivery that counts before it is made", replacements=(_forget_some,),
+    ),
+    Variant(
+        "seeded-filters-let-all-pass", "bug", "Neither broker nor client looks at tags and properties of messages.",
+        "an idea: each relies on the other", replacements=(_let_all_pass, _let_all_records_pass, _look_at_no_tag),
     ),
     Variant(
         "tx-immunity-boundary", "bug", "A half message that becomes old enough between two looks at the clock is gone.",

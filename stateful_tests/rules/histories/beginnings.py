@@ -12,6 +12,7 @@ from impl.events import (
     BrokerStarted,
     ConsumerStarted,
     GroupOffsetsRemoved,
+    MessagesFound,
     MessagesSettled,
     OffsetAnswered,
     OffsetCommitted,
@@ -20,8 +21,10 @@ from impl.events import (
     OffsetSent,
     ProcessKilled,
     ProcessPaused,
+    PullAnswered,
     QueueDropped,
     QueueTaken,
+    SubscriptionUpdated,
 )
 from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange
@@ -43,6 +46,21 @@ Told = tuple[int, str, Any]
 def taken(ms: int, at: str, offset: int, mq: MessageQueue = MQ) -> Told:
     """A client begins a queue."""
     return ms, at, QueueTaken(at, G, mq, offset)
+
+
+def subscribes(text: str) -> Told:
+    """A broker is told what the group subscribes."""
+    return 1, B, SubscriptionUpdated(B, G, "orders", text, 1, attached=True)
+
+
+def pulled(ms: int, code: int, upto: int) -> Told:
+    """A pull is answered: the next one is to begin there."""
+    return ms, C, PullAnswered(C, G, MQ, code, upto)
+
+
+def found(ms: int, *offsets: int) -> Told:
+    """These messages enter the process queue."""
+    return ms, C, MessagesFound(C, G, MQ, offsets)
 
 
 def dropped(ms: int, at: str) -> Told:
@@ -160,6 +178,14 @@ HISTORIES = (
                                    committed(300_002, 100), taken(300_003, C2, 100)),
             (*KNOWN, LOST_POWER, answered(300_000, -1), answered(300_001, 100), taken(300_002, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, committed(300_000, 100), taken(300_001, C2, 100))),
+    # What a broker has filtered away is read: between messages, behind the last one, and where no message is found.
+    *(Written("no_beginning_skips", (*start, subscribes("*"), *pulls, taken(11, C2, 101)),
+              (*start, subscribes("red"), *pulls, taken(11, C2, 101)))
+      for start in [KNOWN] for pulls in (
+          (pulled(5, 0, 101), found(5, 98, 100), settled(10, 98, 100)),
+          (pulled(5, 0, 101), found(5, 98), settled(10, 98)), (pulled(5, 20, 101),))),
+    Written("no_beginning_skips", (*KNOWN, subscribes("red"), pulled(5, 19, 101), taken(11, C2, 101)),
+            (*KNOWN, subscribes("red"), pulled(5, 20, 101), taken(11, C2, 101))),
     # Somebody is told that there is no offset, and then a former owner commits.
     Written("no_beginning_skips",
             (*KNOWN, answered(99, -1), LOST_POWER, committed(300_001, 98), taken(300_002, C2, 100)),

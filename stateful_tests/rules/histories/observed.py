@@ -8,6 +8,7 @@ import invariants.rules.observed  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     DiskFilled,
     ForceFailed,
     MessageAppended,
@@ -32,6 +33,9 @@ DELIVERED = Operation("delivered", C, 3, "k1", "G", QUEUE, 0, 30)
 CONSUMED = DELIVERED._replace(kind="consumed", seq=4, time_ms=31)
 PASSED = Operation("committed", C, 9, None, "G", QUEUE, 5, 90)
 LOST = (*SENT, TAKEN, PASSED)
+LATER, EARLY = (SENT[0]._replace(delay_ms=1_000, clock="world"),), DELIVERED._replace(time_ms=1_009, clock="world")
+RED = (SENT[0]._replace(tag="red"), SENT[1])
+SET = ClockJumped(5_000)
 BACK = (TAKEN, PASSED, PASSED._replace(seq=10, offset=1, time_ms=100))
 
 
@@ -133,4 +137,10 @@ HISTORIES = (
             kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
     Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,
             kept=(corrected(95),), kept_observed=BACK, causes=()),
+    Written("delays_are_waited", broken=(), observed=(*LATER, TAKEN, EARLY), causes=(),
+            kept_observed=(*LATER, TAKEN, EARLY._replace(time_ms=1_010)), says="its delay is 1000"),
+    Written("delays_are_waited", broken=(started(1),), observed=(*LATER, TAKEN, EARLY), kept=((1, B, SET),),
+            kept_observed=(*LATER, TAKEN, EARLY)),
+    Written("only_subscribed_is_delivered", broken=(), observed=(*RED, TAKEN._replace(tags="green || blue"), DELIVERED),
+            kept_observed=(*RED, TAKEN._replace(tags="green || red"), DELIVERED), causes=(), says="has the tag red"),
 )

@@ -20,11 +20,13 @@ from impl.events import (
     OffsetsReset,
     OffsetUpdated,
     ProcessKilled,
+    PullAnswered,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
     ResetReceived,
     RouteUpdated,
+    SubscriptionUpdated,
 )
 from invariants.views import HeldQueue
 from stateful_tests.rules.written import Tables, Written
@@ -49,9 +51,16 @@ RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2)})))
 BOTH_RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2), (MQ2, 2)})))
 ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
 IN_TABLE = Tables(process_queues=[HeldQueue(C, C, G, MQ, True, True, False, 0, 0)])
+RED = (1, B, SubscriptionUpdated(B, G, "orders", "red", 1, attached=True))
+FOUND_ONE, SETTLED_ONE = (2, C, MessagesFound(C, G, MQ, (102,))), (3, C, MessagesSettled(C, G, MQ, (102,)))
 WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
 
 Told = tuple[int, str, Any]
+
+
+def passed(code: int) -> Told:
+    """A pull is answered, and the next one is to begin at 105."""
+    return 2, C, PullAnswered(C, G, MQ, code, 105)
 
 
 def sent(offset: int, ms: int = 3) -> Told:
@@ -82,6 +91,11 @@ def answered(ms: int, offset: int) -> Told:
 HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
 
 HISTORIES = (
+    # A broker has filtered away what lies before 105; a message before that is still open.
+    Written("only_the_settled_is_committed", (TAKEN, RED, passed(20), sent(106)), (TAKEN, RED, passed(20), sent(105))),
+    Written("only_the_settled_is_committed", (TAKEN, passed(20), sent(105)), (TAKEN, RED, passed(20), sent(105))),
+    Written("only_the_settled_is_committed", (TAKEN, RED, passed(0), FOUND_ONE, sent(105, 4)),
+            (TAKEN, RED, passed(0), FOUND_ONE, SETTLED_ONE, sent(105, 4))),
     Written("only_the_settled_is_committed", (TAKEN, found(100, 101), settled(101), sent(102)),
             (TAKEN, found(100, 101), settled(100), sent(101))),
     Written("only_the_settled_is_committed", (START, answered(0, 101), TAKEN, sent(101)),

@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.sending  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    BrokerStarted,
     HalfMessageEnded,
     MessageAppended,
     ProducerStarted,
@@ -54,6 +55,7 @@ def ended(ms: int, state: str) -> Told:
 
 
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
+DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 CUT = frozenset(QUEUES[:3])
 OTHER = (2, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:3]))
@@ -71,6 +73,10 @@ HISTORIES = (
     Written("sent_once_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
             kept=(tried(0, oneway=True), appended(1), appended(2)), kept_views=FAILS),
     Written("sent_once_is_stored_once", broken=(tried(0, oneway=True), appended(1), appended(2)), causes=()),
+    Written("sent_once_is_stored_once", broken=(DELAYED, appended(1), RESTARTED, appended(3)), causes=("V19",),
+            kept=(DELAYED, appended(1), RESTARTED)),
+    Written("sent_once_is_stored_once", broken=(DELAYED, appended(1), appended(3)), causes=(), kept=(DELAYED,)),
+    Written("sent_once_is_stored_once", broken=(appended(1), RESTARTED, appended(3)), causes=(), kept=(RESTARTED,)),
     Written("sent_once_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
             kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),
     Written("attempts_are_used", broken=(GIVEN, failed(-1, 2, 3_000)), kept=(GIVEN, failed(-1, 3, 3_000)),

@@ -1,0 +1,43 @@
+"""What becomes of delayed messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from invariants.rules import deadlines
+from invariants.rules.rule import Kept, Promise, Told, on
+
+
+class delayed_message_comes_at_last(Promise):
+    """A delayed message that a broker has kept is in its topic when its delay is over.
+
+    Only what was stored before the world healed is looked for.
+    """
+
+    cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeup"
+    about = "at"
+    within_ms = deadlines.all_delays_over
+    named = True
+
+    # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.
+    waiting = Kept("id", survives="all")
+    came = Kept("id", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic != RMQ_SYS_SCHEDULE_TOPIC:
+            self.came[event.key,] = ms
+        elif event.key is not None and not self.healed_ms:
+            self.waiting[event.key,] = at
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        for broker in self.views.brokers():
+            left = {key for key, at in self.waiting.items() if at == broker.machine and key not in self.came}
+            kept = {(record.key,) for record in self.views.log_records(broker.machine)} if left else set()
+            late = sorted(str(key[0]) for key in left & kept)
+            if late:
+                yield self.told(f"{broker.machine} has {len(late)} delayed messages that are due and were not "
+                                f"delivered, {late[0]} first", broker.machine)
