@@ -37,21 +37,11 @@ from impl.ports.remoting import Command, Connection, ResponseFuture
 from impl.remoting.remoting_command import RemotingCommand
 from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.wire.before import (
-    SENDS,
     begin_later,
     broker_of,
     brokers_of,
-    counts_of,
-    epoch_ms_of,
-    filters_by_sql,
-    first_put_ms,
-    groups_of,
     has_order_namespace,
-    last_frames,
     named_topics,
-    number,
-    offsets_of,
-    ordered,
     routes_of,
     to_others,
     topics_of,
@@ -64,7 +54,11 @@ from stateful_tests.conformance.wire.contents import (
     request_body,
     request_header,
 )
+from stateful_tests.conformance.wire.older import UNKNOWN, older_messages
+from stateful_tests.conformance.wire.reading import SENDS
 from stateful_tests.conformance.wire.recorded import Frame, Scenario
+from stateful_tests.conformance.wire.state_before import filters_by_sql, groups_of, offsets_of
+from stateful_tests.conformance.wire.times import epoch_ms_of, last_frames, ordered
 from stateful_tests.worlds.world import World
 
 STORE = MessageStoreConfig(
@@ -116,10 +110,6 @@ NOT_SERVED: Mapping[int, str] = {
 """What the servers of 4.9.3 serve and ours do not, by code."""
 
 
-_UNKNOWN = b"unknown"
-"""The body of what stands for a message that was there, and that nobody has shown."""
-
-
 class Traffic:
     """One scenario in one world."""
 
@@ -153,7 +143,7 @@ class Traffic:
     # The state before -------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        world, older = self.world, self._older()
+        world, older = self.world, older_messages(self.scenario, self.epoch_ms)
         first_ms = min([self.epoch_ms, *(message.store_timestamp for message in older)]) - BEFORE_MS
         world.store_config = STORE
         world.add_namesrv()
@@ -181,56 +171,9 @@ class Traffic:
     def _clock(self) -> int:
         return self.world.simulation.clocks[self.machine].now_ms()
 
-    def _older(self) -> list[MessageExt]:
-        """Messages that answers show and that were stored before the scenario began, in their order."""
-        found: dict[tuple[str, int, int], MessageExt] = {}
-        put_ms = first_put_ms(self.scenario)
-        for frame in self.scenario.frames:
-            request = self._request_of(frame)
-            content = None if request is None else CONTENTS.get(request.command.code)
-            if content is not None and content.answer_body == RECORDS and frame.command.body is not None:
-                for message in decodes(ByteBuffer(frame.command.body)):
-                    if message.store_timestamp < self.epoch_ms + put_ms:
-                        found[str(message.topic), message.queue_id, message.queue_offset] = message
-        self._fill(found)
-        return sorted(found.values(), key=lambda one: (str(one.topic), one.queue_id, one.queue_offset))
-
-    def _fill(self, found: dict[tuple[str, int, int], MessageExt]) -> None:
-        """Messages that no answer shows, though the first one about their queue counts them; nobody has sent any."""
-        least: dict[tuple[str, int], int] = {}
-        counted: dict[tuple[str, int], int] = {}
-        for frame in self.scenario.frames:
-            answer = self.scenario.answer(frame) if frame.is_request else None
-            fields = frame.command.ext_fields
-            if frame.is_request and frame.command.code in SENDS and fields is not None:
-                to = str(fields.get("topic") or fields.get("b"))
-                counted.setdefault((to, number(fields.get("queueId") or fields.get("e"))), 0)
-            if answer is not None:
-                for (topic, queue_id), count in counts_of(frame.command, answer.command).items():
-                    if topic.startswith("%") or self._sent_before(topic, answer):
-                        continue  # a retry topic is filled by send-backs
-                    exact = frame.command.code != RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
-                    (counted if exact else least).setdefault((topic, queue_id), count)
-        for key, count in (least | counted).items():
-            for offset in range(count):
-                found.setdefault((*key, offset), MessageExt(
-                    offset, _UNKNOWN, {}, *key, commit_log_offset=-1, store_timestamp=self.epoch_ms - 1))
-
-    def _sent_before(self, topic: str, answer: Frame | None) -> bool:
-        if answer is None:
-            return False
-        return any(frame.seq < answer.seq and frame.is_request and frame.command.code != RequestCode.PULL_MESSAGE
-                   and (fields := frame.command.ext_fields) is not None
-                   and topic in {fields.get("b"), fields.get("originTopic")} for frame in self.scenario.frames)
-
-    def _request_of(self, frame: Frame) -> Frame | None:
-        if frame.answers is None:
-            return None
-        return next((one for one in self.requests if one.seq == frame.answers), None)
-
     def _put(self, older: list[MessageExt]) -> None:
         """Send what was there, at the times at which it was stored."""
-        self._unseen = {message.topic for message in older if message.body == _UNKNOWN}
+        self._unseen = {message.topic for message in older if message.body == UNKNOWN}
         for message in older:
             ahead = message.store_timestamp - self._clock()
             if ahead > 0:

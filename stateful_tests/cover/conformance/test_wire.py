@@ -15,11 +15,11 @@ from impl.remoting.remoting_command import RemotingCommand, decode, encode
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.conformance.judge import RECORDINGS, conform
 from stateful_tests.conformance.wire.answers import ASIDE
-from stateful_tests.conformance.wire.before import ordered
 from stateful_tests.conformance.wire.contents import CONTENTS
 from stateful_tests.conformance.wire.hostile import compare_hostile
 from stateful_tests.conformance.wire.judging import compare_scenario
 from stateful_tests.conformance.wire.recorded import Scenario, scenarios
+from stateful_tests.conformance.wire.times import ordered
 from stateful_tests.conformance.wire.traffic import NOT_SERVED, PUSHES, Lived, Traffic
 from stateful_tests.worlds.world import World
 
