@@ -294,7 +294,8 @@ fc-size-not-reduced fc-visible-before-cached fc-expired-then-failed fc-permit-le
 rt-delay-skip-on-failure rt-delay-progress-constant rt-delay-replayed rt-slave-clamps-with-own-queue
 rt-limit-default-minus-one rt-wrong-batch-sent-back
 tx-immunity-boundary tx-check-exception-stalls tx-queue-full-loses-check tx-clock-skew
-pr-latency-ignores-last pr-avoid-becomes-force pr-async-no-retry-on-connect
+pr-latency-ignores-last pr-avoid-becomes-force pr-async-no-retry-on-connect pr-counter-wraps
+pr-retry-single-broker-null pr-go-shadowed-last-broker
 xl-subversion-units xl-allocation-functions-differ xl-shared-client-closed
 """
 KNOWN = KNOWN_ENTRIES.split()
