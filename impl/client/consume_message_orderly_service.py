@@ -195,7 +195,8 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
     async def _check_reconsume_times(self, msgs: Sequence[MessageExt]) -> bool:
         """#checkReconsumeTimes: whether any is to be consumed again; the number is that of the cached object.
 
-        One that was tried too often goes to the retry topic with a number of which the broker makes a dead letter.
+        One that was tried too often goes to the retry topic with a number of which the broker makes a dead letter. It
+        comes again all the same, and goes there again, if another one of the batch is to be consumed again (X26).
         """
         suspend = False
         for msg in msgs:

@@ -153,9 +153,9 @@ def _duplicated(message: Message, context: Context) -> Iterator[Finding]:
             over[place] = one
         elif place in over and not context.is_interrupted(over[place], one):
             yield Finding("duplicated", (over[place], one), f"{one.message} at offset {one.offset} of {one.queue} is "
-                          f"delivered again to {one.process}, which has {over[place].kind.replace('_', ' ')} it "
-                          f"and kept "
-                          f"the queue.", one.group or "")
+                          f"delivered again to {one.process}, which has "
+                          f"{'consumed it' if over[place].kind == CONSUMED else 'given it up'} and kept the queue.",
+                          one.group or "")
 
 
 def _skipped(message: Message, context: Context) -> Iterator[Finding]:

@@ -86,6 +86,7 @@ BREAKS: Mapping[str, str] = {
     "nothing_is_skipped": "L2",
     "first_beginning_is_kept": "L1",
     "new_group_begins_where_it_is_to": "L11 X24",
+    "settled_is_over": "X26",
     "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15 X25",
     "broadcaster_goes_on_where_it_ended": "L10 U16",
     "broadcast_reaches_everyone": "U16",
@@ -219,7 +220,8 @@ def looking_on() -> Iterator[list[Seen]]:
     def init(world: World, *args: Any, **settings: Any) -> None:
         made(world, *args, **settings)
         world.simulation.kernel.trail = Trail()
-        promises = watching(world, bounds=Bounds())  # stories say themselves when a thread stands still
+        # Stories say themselves when a thread stands still.
+        promises = watching(world, bounds=Bounds(), observed=("duplicated",))
         judges, promised[id(world)] = Judges(), promises
         judges.following = Following([
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),
@@ -235,6 +237,7 @@ def looking_on() -> Iterator[list[Seen]]:
                 judges = next(one.judges for one in seen if one.world is world)
                 for found in healing(world, promised[id(world)]):
                     judges.note(world.simulation.kernel, found)
+                judges.note(world.simulation.kernel, promised[id(world)].observed(world.notes.history()))
         finally:
             closed(world, *error)
 

@@ -8,11 +8,11 @@ from impl.common.headers import SendMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.events import MessageAppended, MessagesGiven
 from impl.ports.remoting import Command
-from stateful_tests.stories.scenes import ADDR, BROKER, ORDERS, join, stage, works
-from stateful_tests.worlds.listeners import LATER, ONE_IN
+from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, ORDERS, join, stage, works
+from stateful_tests.worlds.listeners import LATER, ONE_IN, POISON
 from stateful_tests.worlds.world import World
 
-OTHER, KEY, RETRY, DELAYED = "broker-b", "k1", "%RETRY%G", "SCHEDULE_TOPIC_XXXX"
+OTHER, KEY, NEXT_KEY, RETRY, DELAYED = "broker-b", "k1", "k2", "%RETRY%G", "SCHEDULE_TOPIC_XXXX"
 WHOSE_TURN = "ThreadLocalIndex#incrementAndGet"
 
 
@@ -23,10 +23,15 @@ def begin_to_fail(world: World, work_ms: int, *brokers: str) -> None:
     consumer = join(world, "c1", replace(ORDERS, max_reconsume_times=2, consume_timeout_minutes=1))
     world.run(30_000)  # it knows that every broker has its retry topic
     works(consumer, work_ms)
-    header = SendMessageRequestHeader("P", "orders", 0, 1, f"UNIQ_KEY\x01{KEY}")
-    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"body")).code == ResponseCode.SUCCESS
+    send(world, KEY)
     world.run_until(lambda: bool(given(world)), 1_000)
     works(consumer, 0)
+
+
+def send(world: World, key: str) -> None:
+    """The first broker stores a message."""
+    header = SendMessageRequestHeader("P", "orders", 0, 1, f"UNIQ_KEY\x01{key}")
+    assert world.ask(ADDR, Command(RequestCode.SEND_MESSAGE_V2, header, b"body")).code == ResponseCode.SUCCESS
 
 
 def given(world: World) -> list[tuple[str, int]]:
@@ -62,3 +67,17 @@ def test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts() ->
         world.simulation.kill(BROKER)
         world.run(15_000)
         assert given(world)[1:] == [(RETRY, 0)]
+
+
+def test_x26_a_dead_letter_is_given_again_with_its_batch_and_becomes_one_again() -> None:
+    with World() as world:
+        world.fates = (POISON,) * ONE_IN
+        stage(world)
+        join(world, "c1", replace(IN_ORDER, max_reconsume_times=1))
+        world.run(30_000)  # it knows that the broker has its retry topic
+        send(world, KEY)
+        world.run_until(lambda: bool(given(world)), 1_000)
+        send(world, NEXT_KEY)  # it comes beside the last attempt with the first one
+        world.run(5_000)
+        sent_back = [event.key for _, event in world.events(MessageAppended) if event.topic == DELAYED]
+        assert sent_back == [KEY, KEY, NEXT_KEY]

@@ -230,6 +230,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "== 2"),
     (listeners.test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts, "attempts_are_kept",
      "== [(RETRY, 0)]"),
+    (listeners.test_x26_a_dead_letter_is_given_again_with_its_batch_and_becomes_one_again, "dead_letter_is_over",
+     "== [KEY, KEY, NEXT_KEY]"),
 )
 """Story, the repairs that it is told with, and a part of the line that is no longer true."""
 

@@ -33,7 +33,6 @@ _FIRST = ("smallest_ordered", "resets", "promotion", "operators")
 MET: Mapping[str, tuple[str, str, str, int]] = {
     "acknowledged_is_delivered": ("stored_sync", "disks", "uniform", 1),
     "delivered_was_sent": ("stored_sync", "calm", "uniform", 0),
-    "settled_is_over": ("stored_sync", "calm", "uniform", 0),
     "committed_offset_never_goes_back": ("stored_sync", "calm", "uniform", 0),
     "listener_begins_under_a_fresh_lock": ("ordered_listeners", "storm", "uniform", 0),
     "listener_keeps_its_lock": ("ordered_listeners", "crashes", "focus", 55),

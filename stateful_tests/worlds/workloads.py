@@ -314,7 +314,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_GROUPS, "every_message_is_settled")),
     Workload("stored_orderly", "Listeners that work in order fail now and then, with some messages always.",
              stored(FlushDiskType.SYNC_FLUSH, RETRIED_IN_ORDER, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
-             (*_ORDERED, "every_message_is_settled")),
+             (*_ORDERED, "every_message_is_settled"), observed=("duplicated",)),
     Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
              stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
              (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),

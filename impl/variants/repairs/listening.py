@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from impl.client import send_kernel
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
-from impl.client.message_listener import ConsumeConcurrentlyContext
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.mq_client_api import MQClientAPI
 from impl.client.offset_store import MQBrokerError
 from impl.client.process_queue import ProcessQueue
@@ -19,6 +21,8 @@ from impl.decisions.java_text import parse_integer
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.variants.variant import Variant, around, replace
+
+_DEAD_LETTER = "DEAD_LETTER"  # a property of cached messages, which no broker is told
 
 
 @around(ConsumeMessageConcurrentlyService, "_send_back")
@@ -92,6 +96,32 @@ def _raise_the_offset(original: Callable[..., None]) -> Callable[..., None]:
     return _expired
 
 
+def _is_over(msg: MessageExt) -> bool:
+    return msg.get_property(_DEAD_LETTER) is not None
+
+
+@around(ConsumeMessageOrderlyService, "_send_message_back")
+def _only_once(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def _send_message_back(self: ConsumeMessageOrderlyService, msg: MessageExt) -> bool:
+        """The cached message says that it is stored as a dead letter, as soon as a broker has answered so."""
+        if not _is_over(msg) and await original(self, msg):
+            msg.put_property(_DEAD_LETTER, "true")
+        return _is_over(msg)
+
+    return _send_message_back
+
+
+@around(ConsumeMessageOrderlyService, "_listen")
+def _what_is_not_over(original: Callable[..., Awaitable[ConsumeOrderlyStatus]]) -> Callable[..., Any]:
+    async def _listen(
+        self: ConsumeMessageOrderlyService, msgs: Messages, context: ConsumeOrderlyContext,
+    ) -> ConsumeOrderlyStatus:
+        """What suspends a batch is not over: the listener is given at least one message."""
+        return await original(self, [msg for msg in msgs if not _is_over(msg)], context)
+
+    return _listen
+
+
 REPAIRS = (
     Variant(
         "sent_back_once", "repair", "A message whose send-back was not answered is not sent anew.",
@@ -105,6 +135,11 @@ REPAIRS = (
     Variant(
         "expired_is_committed", "repair", "The offset goes on behind a message that has expired.",
         "the idea: ProcessQueue#cleanExpiredMsg uses what removeMessage answers", ("X25",), (_raise_the_offset,),
+    ),
+    Variant(
+        "dead_letter_is_over", "repair", "What has become a dead letter does not come again with its batch.",
+        "the idea: ConsumeMessageOrderlyService#checkReconsumeTimes remembers what it has sent back",
+        ("X26",), (_only_once, _what_is_not_over),
     ),
     Variant(
         "attempts_are_kept", "repair", "A second send of a retry says how often it was tried.",
