@@ -76,7 +76,7 @@ def _index(groups: dict[str, list[Hazard]]) -> str:
 def _section(hazard: Hazard, outside: Outside, broken: list[str]) -> Iterator[str]:
     yield f"## {hazard.name}"
     yield hazard.sentence
-    names = dict.fromkeys([*broken, *outside.broken])
+    names = sorted({*broken, *outside.broken})  # entries come as their modules were imported
     rows = {
         "users see": f"{', '.join(hazard.symptoms)}: {hazard.told}" if hazard.seen else NOT_KNOWN,
         "trigger": hazard.trigger or NOT_KNOWN, "code": f"`{hazard.cite}`",
