@@ -88,7 +88,7 @@ def test_a_story_confirms_what_it_breaks_by_a_cause_that_was_seen_and_that_the_s
 def test_the_evidence_of_what_was_recorded_is_drawn_when_it_is_replayed(tmp_path: Path) -> None:
     aim = Aim(("repaired",), ("smallest",), ("clocks",), ("uniform",)).checked()
     book = Sightings(aim, tmp_path)
-    book.add(attempt(runs.work, search_unit(aim.arms()[0], aim.seed, 0, 0)))
+    book.add(attempt(runs.work, search_unit(aim.arms()[0], aim.seed, 1, 0)))
     assert not list(book.questions())
     row = next(one for one in book.verdicts() if one.property == OWNERS)
     document = book.evidence()[str(row.evidence).removeprefix("evidence/")]
