@@ -8,14 +8,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
-from impl.client.offset_store import FindBrokerResult, MQBrokerError, ReadOffsetType, RemoteBrokerOffsetStore
-from impl.client.process_queue import ProcessQueue
+from impl.client.offset_store import FindBrokerResult, MQBrokerError, RemoteBrokerOffsetStore
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
+from impl.client.rebalance_push import RebalancePushImpl
+from impl.common.heartbeat_data import CLUSTERING
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
+from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.start_offset import ConsumeFromWhere, compute_pull_from_where_with_exception
+from impl.decisions.start_offset import ConsumeFromWhere
 from impl.ports.threads import UNINTERRUPTED, run_now
 from stateful_tests.played.trace import PlayedTrace
 
@@ -49,14 +51,22 @@ class _Member:
     """
 
     def __init__(self, broker: _Broker) -> None:
-        self.broker, self.returned = broker, 0
+        self.broker, self.returned, self.stored = broker, 0, 0
         self.sent: int | None = None
-        self.pull: PullRequest | None = None
         self.late: Any = None
+        self.begin()
+
+    def begin(self) -> None:
+        """The process begins."""
+        self.pull: PullRequest | None = None
         self.offsets = RemoteBrokerOffsetStore(cast("Any", self), _GROUP)
-        node = SimpleNamespace(trace=lambda _: None)
-        self.consumer = SimpleNamespace(
-            offset_store=self.offsets, node=node, group=_GROUP, instance=SimpleNamespace(client_id="c"))
+        node = SimpleNamespace(trace=lambda _: None, now_ms=lambda: 0)
+        instance = SimpleNamespace(client_id="c", admin=SimpleNamespace(max_offset=self._max_offset))
+        self.consumer = SimpleNamespace(offset_store=self.offsets, node=node, group=_GROUP, instance=instance)
+        self.rebalance = RebalancePushImpl(
+            cast("Any", node), cast("Any", instance), _GROUP, CLUSTERING, AllocateMessageQueueAveragely(),
+            orderly=False, consume_from_where=_LAST, consume_timestamp_ms=0, offset_store=self.offsets,
+            execute_pull_request=self._execute)
 
     def find_broker_address_in_subscribe(self, *_: Any, **__: Any) -> FindBrokerResult:
         """See OffsetRpc."""
@@ -73,24 +83,26 @@ class _Member:
         del addr, group, mq
         self.sent = offset
 
-    def take(self, mode: ConsumeFromWhere, stored: int) -> int:
-        """RebalanceImpl#updateProcessQueueTableInRebalance; returns where it begins."""
-        self.offsets.remove_offset(_MQ)
-        read = run_now(self.offsets.read_offset(_MQ, ReadOffsetType.READ_FROM_STORE, UNINTERRUPTED))
-        begin = compute_pull_from_where_with_exception(mode, _MQ.topic, read, lambda: stored, lambda: -1)
-        self.pull = PullRequest(_GROUP, _MQ, ProcessQueue(lambda: 0), begin)
-        return begin
+    async def _max_offset(self, _: MessageQueue) -> int:
+        return self.stored
 
-    def leave(self, *, commits: bool) -> PullRequest:
-        """The queue is dropped; commits -- by RebalancePushImpl#removeUnnecessaryMessageQueue. Returns its pulls."""
-        pull = self.pull
-        assert pull is not None
-        pull.process_queue.dropped = True
-        if commits:
-            run_now(self.offsets.persist(_MQ))
-        self.offsets.remove_offset(_MQ)
+    def take(self, mode: ConsumeFromWhere, stored: int) -> int:
+        """The queue is allocated to this member; returns where it begins."""
+        self.stored, self.rebalance.consume_from_where = stored, mode
+        self._rebalance(_MQ)
+        assert self.pull is not None
+        return self.pull.next_offset
+
+    def leave(self) -> None:
+        """The queue is allocated to another one."""
+        self._rebalance()
         self.pull = None
-        return pull
+
+    def _rebalance(self, *mqs: MessageQueue) -> None:
+        run_now(self.rebalance.update_process_queue_table(_MQ.topic, mqs, False, UNINTERRUPTED))
+
+    def _execute(self, pull: PullRequest) -> None:
+        self.pull = pull
 
     def correct(self, pull: PullRequest) -> None:
         """A pull of these has brought nothing."""
@@ -109,13 +121,15 @@ class _Member:
 class PlayedConsumption(PlayedTrace):
     """broker, members -- who takes part. stored -- the end of the queue. settled -- offsets, since the last reset."""
 
-    parts = "impl.client.process_queue, impl.client.offset_store and impl.broker.consumer_offset_manager"
+    parts = ("impl.client.process_queue, impl.client.rebalance_push, impl.client.offset_store and "
+             "impl.broker.consumer_offset_manager")
 
     def begin(self) -> None:
         """Nobody has the queue."""
         self.broker, self.stored = _Broker(), 0
         self.members: dict[str, _Member] = {}
         self.settled: list[int] = []
+        self._answered = ""
 
     def _member(self, name: str) -> _Member:
         return self.members.setdefault(name, _Member(self.broker))
@@ -154,18 +168,18 @@ class PlayedConsumption(PlayedTrace):
 
     def drop(self, name: str) -> str:
         """See the model."""
-        self._member(name).leave(commits=True)
+        self._member(name).leave()
         return f"it sends {self._member(name).sent}"
 
     def drop_unknown(self, name: str) -> str:
         """See the model."""
         sent = self._member(name).sent
-        self._member(name).leave(commits=True)
+        self._member(name).leave()
         return "it sends nothing" if self._member(name).sent == sent else "it sends an offset"
 
     def crash(self, name: str) -> str:
         """See the model."""
-        self._member(name).leave(commits=False)
+        self._member(name).begin()
         self._member(name).late = None
         return "the process ends"
 
@@ -175,12 +189,15 @@ class PlayedConsumption(PlayedTrace):
         """See the model."""
         pull = self.pulls(name)
         pull.process_queue.put_message([MessageExt(pull.next_offset)])
-        return self.pass_over(name)
+        pull.next_offset += 1
+        return f"the next pull begins at {pull.next_offset}"
 
     def pass_over(self, name: str) -> str:
-        """See the model."""
+        """See the model; while something is cached, correctTagsOffset does nothing."""
         pull = self.pulls(name)
         pull.next_offset += 1
+        if pull.process_queue.msg_tree_map:
+            self._member(name).correct(pull)
         return f"the next pull begins at {pull.next_offset}"
 
     def correct_offset(self, name: str) -> str:
@@ -193,6 +210,7 @@ class PlayedConsumption(PlayedTrace):
         member = self._member(name)
         self.settled.append(int(offset))
         member.returned = self.pulls(name).process_queue.remove_message([MessageExt(int(offset))])
+        self._answered = name
         return f"removeMessage: {member.returned}"
 
     def _gone_on(self, name: str) -> int:
@@ -237,17 +255,21 @@ class PlayedConsumption(PlayedTrace):
         return f"the broker has {self.broker.committed}"
 
     def reset(self, offset: str) -> str:
-        """See the model; what members commit for it arrives at once."""
-        for member in self.members.values():
-            if member.pull is not None:
-                member.pull.process_queue.clear()
-                member.offsets.update_offset(_MQ, int(offset), increase_only=False)
-                former = member.sent
-                member.leave(commits=True)
-                member.sent = former
-        self.broker.commits.clear()
-        self.broker.commit(int(offset))
+        """See the model; what members commit for it arrives at once; if none has the queue the broker is told."""
         self.settled.clear()
+        self.broker.commits.clear()
+        holders = [member for member in self.members.values() if member.pull is not None]
+        for member in holders:
+            for queue in member.rebalance.process_queue_table.values():
+                queue.dropped = True
+                queue.clear()
+            member.offsets.update_offset(_MQ, int(offset), increase_only=False)
+            former, member.sent = member.sent, None
+            member.leave()
+            self.broker.commit(-1 if member.sent is None else member.sent)
+            member.sent = former
+        if not holders:
+            self.broker.commit(int(offset))
         return f"all leave, and the broker has {self.broker.committed}"
 
     def reset_beside_a_pull(self, offset: str, name: str) -> str:
@@ -262,6 +284,9 @@ class PlayedConsumption(PlayedTrace):
         yield "known", self.broker.committed >= 0
         if self.broker.committed >= 0:
             yield "committed", self.broker.committed
+        name, self._answered = self._answered, ""
+        if name and self.is_true(f"cached[{name}, {self.number_in(f'first[{name}]')}]"):
+            yield f"first[{name}]", self._member(name).returned  # a message behind it was settled
         for name, member in self.members.items():
             yield f"owns[{name}]", member.pull is not None
             yield f"sends[{name}]", member.sent is not None

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.client.send_message_back import send_message_back
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP
 from impl.common.message_decoder import decode
+from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
+from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.ports.remoting import RemotingTimeoutError
+from impl.ports.remoting import Command, RemotingTimeoutError
 from stateful_tests.played.trace import PlayedTrace
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
 _BROKER, _CLIENT, _GROUP, _TOPIC, _RETRY, _DEAD = "broker-a", "c1", "G", "T", "%RETRY%G", "%DLQ%G"
 _LEVEL, _DELAY_MS, _MINUTES = 1, 2_000, 15
+_SENDING = {RequestCode.CONSUMER_SEND_MSG_BACK, RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2}
 _LEVELS = " ".join(["1s"] * 18)
 
 
 class PlayedDelivery(PlayedTrace):
     """records -- the message as it was pulled each time that it was stored. open -- those that the group has before it.
 
-    tried -- how often a listener was given it. succeeded -- whether one has worked. dead -- whether %DLQ% has it.
+    tried -- how often a listener was given it. succeeded -- whether one has worked. dead -- whether %DLQ% has it. What
+    is open, tried and succeeded is counted here; reconsumeTimes, the copies and the dead letter are the broker's.
     """
 
     parts = "impl.broker.send_message_back, impl.client.send_message_back and impl.client.send_kernel"
@@ -93,25 +98,33 @@ class PlayedDelivery(PlayedTrace):
         self.world.run_until(lambda: bool(ended), 10_000)
 
     def _send_back(self, message: MessageExt) -> None:
-        """DefaultMQPushConsumerImpl#sendMessageBack."""
+        """DefaultMQPushConsumerImpl#sendMessageBack; what fails is left to a later attempt."""
         instance = self.world.consumers[_CLIENT][0].instance
-        self._run(send_message_back(instance, _GROUP, message, _LEVEL, _BROKER, self.constants["most"]))
+        config = PushConsumerConfig(_GROUP, {}, max_reconsume_times=self.constants["most"])
+        consumer = cast("DefaultMQPushConsumerImpl", SimpleNamespace(instance=instance, group=_GROUP, config=config))
+
+        async def send_back() -> None:
+            with suppress(JavaError):
+                await DefaultMQPushConsumerImpl.send_message_back(consumer, message, _LEVEL, _BROKER)
+
+        self._run(send_back())
 
     @contextmanager
-    def _failing(self, owner: Any, name: str, *, arrives: bool) -> Iterator[None]:
-        """The first call of the block is not answered; arrives -- the request is heard."""
-        real, calls = getattr(owner, name), list[int]()
+    def _failing(self, *unanswered: bool) -> Iterator[None]:
+        """Of the first requests of the block none is answered; each says whether it arrives."""
+        client = self.world.consumers[_CLIENT][0].instance.remoting_client
+        left = [*unanswered]
 
-        async def first(*given: Any, **more: Any) -> Any:
-            calls.append(1)
-            answer = await real(*given, **more) if arrives or len(calls) > 1 else None
-            if len(calls) > 1:
-                return answer
+        async def invoke(addr: str | None, request: Command, timeout_ms: int) -> Command:
+            if not left or request.code not in _SENDING:
+                return await invoke_sync(addr, request, timeout_ms)
+            if left.pop(0):
+                await invoke_sync(addr, request, timeout_ms)
             raise RemotingTimeoutError("lost")
 
-        setattr(owner, name, first)
+        invoke_sync, client.invoke_sync = client.invoke_sync, invoke  # type: ignore[method-assign]
         yield
-        setattr(owner, name, real)
+        client.invoke_sync = invoke_sync  # type: ignore[method-assign]
 
     def succeed(self, record: str) -> str:
         """See the model."""
@@ -142,8 +155,7 @@ class PlayedDelivery(PlayedTrace):
 
     def send_back_twice(self, record: str) -> str:
         """See the model."""
-        api = self.world.consumers[_CLIENT][0].instance.api
-        with self._failing(api, "consumer_send_message_back", arrives=True):
+        with self._failing(True):
             return f"the answer is lost; {self.send_back(record)}"
 
     def bury_copy(self, record: str) -> str:
@@ -152,15 +164,12 @@ class PlayedDelivery(PlayedTrace):
 
     def bury_early(self, record: str) -> str:
         """See the model."""
-        api = self.world.consumers[_CLIENT][0].instance.api
-        with self._failing(api, "consumer_send_message_back", arrives=False):
+        with self._failing(False):
             return f"the request is lost; {self.send_back(record)}"
 
     def begin_anew(self, record: str) -> str:
         """See the model."""
-        instance = self.world.consumers[_CLIENT][0].instance
-        with (self._failing(instance.api, "consumer_send_message_back", arrives=False),
-              self._failing(instance.send_message_api, "send_sync", arrives=False)):
+        with self._failing(False, False):
             return f"the request is lost, and the first attempt of the copy; {self.send_back(record)}"
 
     def deliver_again(self, record: str) -> str:

@@ -14,6 +14,8 @@ from impl.broker.pull_request_hold_service import PullRequestHoldService
 from impl.client import send_message_back
 from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
 from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
@@ -28,6 +30,7 @@ from stateful_tests.played.trace import PlayedTrace
 from stateful_tests.played.walks import walked
 
 WALKS, STEPS = 3, 40
+remove_message, update_offset = ProcessQueue.remove_message, RemoteBrokerOffsetStore.update_offset
 UPSETS = ("reset", "crash", "drop", "drop_unknown")
 SHOWN = {named.name: named for named in SCOPES if named.scope.concept.name in PLAYERS and named.violated}
 BROKEN: Mapping[str, Callable[[Any], bool]] = {
@@ -89,9 +92,35 @@ def greedy(self: ProcessQueue, msgs: Sequence[MessageExt]) -> int:
     return self.queue_offset_max + 1
 
 
-def test_what_passes_messages_is_noticed_in_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ProcessQueue, "remove_message", greedy)
-    assert any(done.differences for done in walks("process queue, X18", *UPSETS, number=9))
+def overtaking(self: ProcessQueue, msgs: Sequence[MessageExt]) -> int:
+    """Instead of removeMessage: behind a message that is not the first one all is taken to be settled."""
+    first = self.msg_tree_map.first_key()
+    answer = remove_message(self, msgs)
+    return answer if msgs[0].queue_offset == first else self.queue_offset_max + 1
+
+
+def credulous(self: DefaultMQPushConsumerImpl, pull: PullRequest) -> None:
+    """Instead of correctTagsOffset: whatever is cached."""
+    self.offset_store.update_offset(pull.message_queue, pull.next_offset, increase_only=True)
+
+
+def rising(self: RemoteBrokerOffsetStore, mq: Any, offset: int, *, increase_only: bool) -> None:
+    """Instead of updateOffset: a reset leads forward only."""
+    del increase_only
+    update_offset(self, mq, offset, increase_only=True)
+
+
+@pytest.mark.parametrize(("scope", "without", "where", "name", "bug"), [
+    ("process queue, X18", UPSETS, ProcessQueue, "remove_message", greedy),
+    ("process queue, X18", UPSETS, ProcessQueue, "remove_message", overtaking),
+    ("process queue, filter", ("settle", *UPSETS), DefaultMQPushConsumerImpl, "correct_tags_offset", credulous),
+    ("process queue, X18", (), RemoteBrokerOffsetStore, "update_offset", rising),
+])
+def test_what_passes_messages_is_noticed_in_a_walk(
+    scope: str, without: tuple[str, ...], where: Any, name: str, bug: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(where, name, bug)
+    assert any(done.differences for done in walks(scope, *without, number=9))
 
 
 def test_all_models_of_these_promises_are_played() -> None:
@@ -129,6 +158,12 @@ def test_a_copy_that_keeps_its_count_is_not_what_x20_says() -> None:
     with active([repair]):
         done = played("delivery, X20", traces("delivery, X20")["attempts_are_bounded"])
     assert done.differences == ["after step 1 reconsumed[1] is 1, the model has 0"]
+
+
+def test_what_is_not_sent_anew_is_not_what_x5_says() -> None:
+    trace = traces("delivery, X5")["done_message_comes_no_more"]
+    with active([REPAIRS["sent_back_once"]]):
+        assert played("delivery, X5", trace).differences != []
 
 
 def test_evidence_of_these_models_is_done_with_the_implementation(tmp_path: Path) -> None:
