@@ -15,6 +15,7 @@ from impl.client.route_tables import DefaultTopic
 from impl.client.send_kernel import SendKernel, Way, time_left
 from impl.client.send_message_api import uniq_ids
 from impl.client.send_result import CommunicationMode, SendCallback, SendResult
+from impl.client.service_state import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
 from impl.client.validators import check_config, check_message
 from impl.common.headers import CheckTransactionStateRequestHeader
@@ -32,7 +33,6 @@ from impl.ports.remoting import RemotingTooMuchRequestError
 if TYPE_CHECKING:  # an instance has producers
     from impl.client.mq_client_instance import MQClientInstance
 
-CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
 ASYNC_SENDER_QUEUE = 50_000  # DefaultMQProducerImpl.asyncSenderThreadPoolQueue
 
 

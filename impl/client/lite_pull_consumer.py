@@ -14,12 +14,12 @@ from impl.client.client_config import ClientConfig
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig, check_config
 from impl.client.lite_pull_task import ConsumeRequest, PullTask
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
 from impl.client.offset_store import ReadOffsetType
 from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
+from impl.client.service_state import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.common.heartbeat_data import BROADCASTING, CONSUME_ACTIVELY, ConsumerData
 from impl.common.message import MessageExt
 from impl.common.message_selector import MessageSelector

@@ -16,6 +16,7 @@ from impl.client.pull_message_service import PullMessageService
 from impl.client.rebalance_service import RebalanceService
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, DefaultTopic, RouteTables
 from impl.client.send_message_api import SendMessageAPI
+from impl.client.service_state import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.common.heartbeat_data import CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.inet_socket_address import InetSocketAddress, socket_address
 from impl.common.util_all import ip_to_text
@@ -41,7 +42,6 @@ if TYPE_CHECKING:  # a consumer has an instance, and a manager makes it
     from impl.client.mq_consumer_inner import MQConsumerInner
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
 
-CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED = "CREATE_JUST", "RUNNING", "SHUTDOWN_ALREADY", "START_FAILED"
 RESET_OFFSET_SLEEP_MS = 10_000  # MQClientInstance#resetOffset
 
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 from impl.client.client_config import ClientConfig
 from impl.client.local_file_offset_store import LocalFileOffsetStore
-from impl.client.mq_client_instance import CREATE_JUST
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.offset_store import OffsetStore, RemoteBrokerOffsetStore
 from impl.client.rebalance import RebalanceImpl
+from impl.client.service_state import CREATE_JUST
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, ConsumerData
 from impl.common.message_selector import MessageSelector
 from impl.decisions.java_errors import MQClientError

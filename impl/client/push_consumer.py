@@ -13,7 +13,6 @@ from impl.client.consume_message_orderly_service import ConsumeMessageOrderlySer
 from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.message_listener import MessageListener, SucceedingListener
-from impl.client.mq_client_instance import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
 from impl.client.offset_store import ReadOffsetType
@@ -29,6 +28,7 @@ from impl.client.push_consumer_config import NOT_SET, PushConsumerConfig, check_
 from impl.client.rebalance import PullRequest
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.send_message_back import send_message_back, send_to_retry_topic
+from impl.client.service_state import CREATE_JUST, RUNNING, SHUTDOWN_ALREADY, START_FAILED
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData
 from impl.common.message import MessageExt

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from impl.client.mq_client_instance import SHUTDOWN_ALREADY
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common import headers
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE

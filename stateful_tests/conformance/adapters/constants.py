@@ -15,7 +15,7 @@ from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.send_message_processor import V3_4_9
-from impl.client import mq_client_instance, process_queue
+from impl.client import process_queue, service_state
 from impl.client.client_config import ClientConfig
 from impl.client.client_errors import ClientErrorCode
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
@@ -125,8 +125,7 @@ _TABLES: Mapping[str, Table] = {
         heartbeat_data.CONSUME_ACTIVELY, heartbeat_data.CONSUME_PASSIVELY),
     "common.protocol.heartbeat.MessageModel": _ordered(heartbeat_data.BROADCASTING, heartbeat_data.CLUSTERING),
     "common.ServiceState": _ordered(
-        mq_client_instance.CREATE_JUST, mq_client_instance.RUNNING, mq_client_instance.SHUTDOWN_ALREADY,
-        mq_client_instance.START_FAILED),
+        service_state.CREATE_JUST, service_state.RUNNING, service_state.SHUTDOWN_ALREADY, service_state.START_FAILED),
     "common.MQVersion$Version": _versions,
     "remoting.protocol.LanguageCode": _coded(*LANGUAGES),
     "remoting.protocol.SerializeType": _coded(JSON, ROCKETMQ),
