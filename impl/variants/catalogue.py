@@ -114,7 +114,6 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "rt-delay-progress-constant": "4.9.3 as shipped (V19), which has no repair; so it is in every subject",
     "rt-slave-clamps-with-own-queue": "a slave of 4.9.3 copies the file, and looks at it when it starts again",
     "rt-limit-default-minus-one": "a filter of 5.x, which 4.9.3 does not have",
-    "tx-check-exception-stalls": "4.9.3 as shipped (T4); it takes a record that cannot be decoded",
     "tx-clock-skew": "4.9.3 as shipped; so it is in every subject",
 }
 """Entries of the groups NS, BC, RB, OL, PO, FC, RT, TX and XL of known bugs that cannot be planted, and why."""

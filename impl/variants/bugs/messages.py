@@ -268,6 +268,10 @@ BUGS = (
         "apache/rocketmq #544, #548, commit 5d3560dc5c", replacements=(_look_at_the_clock_again,),
     ),
     Variant(
+        "tx-check-exception-stalls", "bug", "A half message that cannot be read ends each round of the check.",
+        "apache/rocketmq #9500; 4.9.3 as shipped (T4)", undoes=("unreadable_half_is_passed",),
+    ),
+    Variant(
         "tx-queue-full-loses-check", "bug", "Questions to producers that an executor rejects are forgotten.",
         "apache/rocketmq commit 6fb66c1f4c", replacements=(_ask_two_at_a_time,),
     ),
