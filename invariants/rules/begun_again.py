@@ -9,12 +9,13 @@ from math import inf
 from typing import Any, NamedTuple
 
 from impl import events
-from impl.decisions.start_offset import NO_OFFSET
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.start_offset import NO_OFFSET, ConsumeFromWhere
 from invariants.rules import deadlines
 from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another, is_on_the_same
 from invariants.rules.rule import Kept, Told, after, on
 
@@ -154,6 +155,14 @@ def _was_overtaken(rule: Any, _: Told) -> bool:
     return arrived is not None and arrived.at == answered.at and is_on_the_same(*rule.way.overwritten)
 
 
+def _was_sent_later(rule: Any, _: Told) -> bool:
+    """Whether the member itself has sent the commit of less after the one that it overwrote."""
+    way, sent = rule.way, rule.facts.sent.get(rule.way.place, ())
+    less, more = (max((one.number for one in sent if commit is not None and one.offset == commit.offset
+                       and one.at == machine_of(commit.connection)), default=-1) for commit in (way.last, way.arrived))
+    return less > more >= 0
+
+
 def _slave_answered(rule: Any, _: Told) -> bool:
     """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
     arrived, answered = rule.way.arrived, rule.way.answered
@@ -178,7 +187,8 @@ class settled_is_not_begun_again(Beginnings):
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
                "X12 a topic that is left, X15 a stop, X25 what has expired, D1 a joiner that is early, B-32 one of a "
-               "former connection, B-18 an older one of its connection, L2 an error is taken for no offset")
+               "former connection, B-18 an older one of its connection, X23 one of less, L2 an error is taken for no "
+               "offset")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -199,7 +209,10 @@ class settled_is_not_begun_again(Beginnings):
               when=lambda rule, _: is_of_another(*rule.way.overwritten)),
         cause("B-32", "a commit on another connection of its client came behind it",
               when=lambda rule, _: is_on_another(*rule.way.overwritten)),
-        cause("B-18", "an older commit on its connection was handled behind it", when=_was_overtaken),
+        cause("B-18", "an older commit on its connection was handled behind it", when=lambda rule, told: (
+            _was_overtaken(rule, told) and not _was_sent_later(rule, told))),
+        cause("X23", "its member has sent less behind it on the same connection", when=lambda rule, told: (
+            _was_overtaken(rule, told) and _was_sent_later(rule, told))),
         cause("L2", "its member took an error for the answer that there is no offset",
               when=lambda rule, _: rule.way.made_up),
         cause("X8", "its commit went to a slave, whose offsets its master's replace",
@@ -251,7 +264,7 @@ class settled_is_not_begun_again(Beginnings):
         settled, counts = self.settled.get(place, {}).get(event.offset, (None, False))
         since_ms, by = (-inf, "") if settled is None else settled[:2]
         lately = self.facts.recent_answers(at, *place, ms - deadlines.begun(self.bounds))
-        made_up = not {event.offset, NO_OFFSET} & {one.offset for one in lately}
+        made_up = self._is_made_up(at, event, lately)
 
         def before(trail: Kept) -> list[At]:
             return [one for one in trail.get(place, ()) if one.number < answered.number]
@@ -264,6 +277,13 @@ class settled_is_not_begun_again(Beginnings):
         here = [one for one in arrived if one.at == answered.at]
         return Way(place, settled, counts, _first(remembered), _first(more(self.facts.sent)), _first(here or arrived),
                    _first([one for one in reversed(came) if one.at == answered.at]), answered, made_up)
+
+    def _is_made_up(self, at: str, event: events.QueueTaken, answers: list[At]) -> bool:
+        """Whether no answer says so, and it is where a client begins that believes that there is no offset."""
+        where = self.views.consume_from(at, event.group)
+        at_zero = event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) or (
+            bool(where and where[0] == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET))
+        return not {event.offset, NO_OFFSET} & {one.offset for one in answers} and (event.offset == 0 or not at_zero)
 
     @after(events.RouteUpdated)
     def is_routed(self, ms: int, at: str, event: events.RouteUpdated) -> None:

@@ -8,12 +8,22 @@ from impl import events
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.rule import Kept, Promise, Told, on
+from invariants.views import Views
+
+
+def still_kept(views: Views, waiting: Kept, over: Kept) -> Iterator[tuple[str, list[str]]]:
+    """Machines of living brokers, and the ids of what waits there, is not over, and is in the log, in their order."""
+    for broker in views.brokers():
+        left = {key[0] for key, at in waiting.items() if at == broker.machine and key not in over}
+        kept = {record.key for record in views.log_records(broker.machine)} if left else set()
+        if left & kept:
+            yield broker.machine, sorted(left & kept)
 
 
 class delayed_message_comes_at_last(Promise):
     """A delayed message that a broker has kept is in its topic when its delay is over.
 
-    Only what was stored before the world healed is looked for.
+    Only what was stored before the world healed is looked for, until it comes: what a listener sends back later is not.
     """
 
     cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeup"
@@ -34,10 +44,6 @@ class delayed_message_comes_at_last(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        for broker in self.views.brokers():
-            left = {key for key, at in self.waiting.items() if at == broker.machine and key not in self.came}
-            kept = {(record.key,) for record in self.views.log_records(broker.machine)} if left else set()
-            late = sorted(str(key[0]) for key in left & kept)
-            if late:
-                yield self.told(f"{broker.machine} has {len(late)} delayed messages that are due and were not "
-                                f"delivered, {late[0]} first", broker.machine)
+        for machine, late in still_kept(self.views, self.waiting, self.came):
+            yield self.told(f"{machine} has {len(late)} delayed messages that are due and were not delivered, "
+                            f"{late[0]} first", machine)

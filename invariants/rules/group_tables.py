@@ -159,11 +159,11 @@ class producers_are_known(Promise):
     excuses = (
         Excuse("the broker objects to the heartbeats of the client", by=Match(HeartbeatRefused, of="at client_id"),
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
-        Excuse("it is gone, and expires by the clock of the broker, which was set",
-               when=lambda rule, told: told.about[:1] in rule.clock_set and rule.lists(*told.about)),
+        Excuse("it is gone, and expires by the clock of the broker, which was set back",
+               when=lambda rule, told: told.about[:1] in rule.set_back and rule.lists(*told.about)),
     )
 
-    clock_set = Kept("at", survives="all", begins=(ClockJumped,))
+    set_back = Kept("at", survives="all", begins=(Match(ClockJumped, having=lambda one: one.ms < 0),))
 
     def lists(self, at: str, group: str, client_id: str) -> bool:
         """Whether the broker has the producer in its table."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from impl import events
 from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules import deadlines
+from invariants.rules.delays import still_kept
 from invariants.rules.excuse import cause
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
@@ -74,14 +75,12 @@ class half_message_ends_at_last(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        for broker in self.views.brokers():
-            waiting = {key for key, at in self.half.items() if at == broker.machine and key not in self.over}
-            kept = {(record.key,) for record in self.views.log_records(broker.machine)} if waiting else set()
+        for machine, kept in still_kept(self.views, self.half, self.over):
             for given_up in (False, True):
-                left = sorted(str(key[0]) for key in waiting & kept if (key in self.given_up) is given_up)
+                left = [key for key in kept if ((key,) in self.given_up) is given_up]
                 if left:
-                    yield self.told(f"{broker.machine} has {len(left)} half messages that have not ended, {left[0]} "
-                                    "first", broker.machine, given_up)
+                    yield self.told(f"{machine} has {len(left)} half messages that have not ended, {left[0]} first",
+                                    machine, given_up)
 
 
 class check_passes_every_half_message(Promise):

@@ -18,6 +18,7 @@ from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
 from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
+from invariants.rules.deliveries import SUCCESS
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
@@ -34,7 +35,6 @@ ELSEWHERE: Mapping[str, str] = {
 }
 """Checks that no world is judged by, and why."""
 
-_SUCCESS = "SUCCESS"  # of MessagesAnswered
 _Place = tuple[str | None, MessageQueue, int]
 """Key, queue and queue offset of a message."""
 
@@ -185,7 +185,7 @@ def _given_up(rule: Observed, told: Told) -> Reported | None:
     """What a listener has answered whose attempt with it was the last one; None: the message was consumed."""
     mq, offset, _, group = told.about
     return next((one for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
-                 if one.ms == told.since_ms and _answer(one.event, offset) not in (None, _SUCCESS)), None)
+                 if one.ms == told.since_ms and _answer(one.event, offset) not in (None, SUCCESS)), None)
 
 
 def _answer(event: events.MessagesAnswered, offset: int) -> str | None:

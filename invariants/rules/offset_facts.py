@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
+from impl.decisions.subscription import SUB_ALL
 from invariants.rules.match import machine_of
 from invariants.rules.rule import Hears, Kept, on
 
-FULL_PERCENT, PULL_RETRY_IMMEDIATELY, SUB_ALL = 100, 20, "*"
+FULL_PERCENT = 100
 Place = tuple[str, MessageQueue]
 """Group and queue."""
 
@@ -40,7 +42,7 @@ class Progress:
     @property
     def may_commit(self) -> int:
         """All below this offset is settled, or was filtered away by the broker."""
-        return min(self.open) if self.open else max(self.end, self.passed)
+        return min(self.open) if self.open else self.passed
 
 
 class At(NamedTuple):
@@ -165,7 +167,8 @@ class OffsetFacts(Hears):
         """
         progress = self.progress.get((at, event.group, event.mq))
         if isinstance(event, events.PullAnswered):
-            found, end = tuple[int, ...](), event.next_begin_offset if event.code == PULL_RETRY_IMMEDIATELY else 0
+            is_filtered = event.code == PullCode.PULL_RETRY_IMMEDIATELY
+            found, end = tuple[int, ...](), event.next_begin_offset if is_filtered else 0
         else:
             found, end = event.offsets, max(event.offsets[-1] + 1, self.said.get((at, event.group, event.mq), 0))
         if progress is None or self.expressions.get((event.group, event.mq.topic), SUB_ALL) == SUB_ALL:

@@ -13,7 +13,8 @@ from invariants.rules import deadlines
 from invariants.rules.abandoned_queues import leaves_out, throws
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.rule import Kept, Promise, Told, on
+from invariants.rules.match import Match
+from invariants.rules.rule import Promise, Told
 from invariants.views import Views
 
 CLUSTERING = "CLUSTERING"  # MessageModel
@@ -43,19 +44,8 @@ class all_topics_are_routed_in_time(Promise):
     judges = "full_registration_installs_all_topics"
     about = "at broker_name topic"
     within_ms = deadlines.all_registered
-    excuses = (Excuse("the topic was made after the healing", when=lambda rule, told: told.about[2:] in rule.late),)
-
-    # The topics that were there before the world healed, and those that a group, or a check, has made since.
-    made = Kept("topic", survives="all")
-    late = Kept("topic", survives="all")
-
-    @on(events.TopicConfigUpdated)
-    def has(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:
-        del at
-        if not self.healed_ms:
-            self.made[event.topic,] = ms
-        elif (event.topic,) not in self.made:
-            self.late[event.topic,] = ms
+    excuses = (Excuse("the topic was made or changed lately", by=Match(events.TopicConfigUpdated, of="topic"),
+                      lasts=deadlines.all_registered),)
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

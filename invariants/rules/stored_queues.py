@@ -9,7 +9,6 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.weather import clock_was_set
 
 _KILLED = cause("V3", "its process was killed", by=Match(events.ProcessKilled, of="at"), lasts=FOR_EVER)
 _POWERLESS = cause("V26", "its machine lost its power", lasts=FOR_EVER,
@@ -92,7 +91,9 @@ class dispatch_comes_in_time(Duty):
     within_ms = deadlines.dispatched
     paid_by = (events.MessageDispatched,)
     excuses = (
-        _KILLED, _POWERLESS, clock_was_set("at"),
+        _KILLED, _POWERLESS,
+        Excuse("its clock was set back, and it flushes when the clock is where it was", lasts=FOR_EVER,
+               by=Match(events.ClockJumped, of="at", having=lambda event: event.ms < 0)),
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),

@@ -26,7 +26,7 @@ from stateful_tests.rules.written import END_MS, Written, findings
 ELSEWHERE = "elsewhere"
 WORDS = ("expired", "closed", "unregistered", "destroyed")
 _BY_TYPE: dict[str, tuple[Any, ...]] = {
-    "bool": (True, False), "int": (0, 1), "MessageQueue": (MessageQueue(ELSEWHERE, ELSEWHERE, 0),),
+    "bool": (True, False), "int": (0, 1, -1), "MessageQueue": (MessageQueue(ELSEWHERE, ELSEWHERE, 0),),
     "frozenset": (frozenset(),), "tuple": ((),),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import invariants.rules.begun_again  # noqa: F401  # declares its rules
+from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
@@ -42,7 +43,7 @@ from stateful_tests.rules.histories.beginnings import (
     settled,
     taken,
 )
-from stateful_tests.rules.written import Written
+from stateful_tests.rules.written import Tables, Written
 
 CALM, NETWORK = Bounds(), Bounds(delay_ms=1)
 
@@ -194,10 +195,14 @@ HISTORIES = (
     again(*CAME, answered(300_000, 100), taken(300_001, C2, 98), causes=("L2",)),
     again(*CAME, taken(300_001, C2, 98), causes=("L2",)),
     again(*CAME, answered(300_000, -1), taken(300_001, C2, 98)),
+    Written("settled_is_not_begun_again", (*CAME, taken(300_001, C2, 98)), bounds=CALM, causes=(),
+            views=Tables(consume_from=(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, 0))),
     # X4, B-32 and B-18: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),
     again(*CAME, committed(100_003, 98), *LATER, causes=("B-18",)),
+    again(*GIVEN_UP, sent(100_000, 98), *CAME[len(GIVEN_UP):], committed(100_003, 98), *LATER, causes=("B-18",)),
+    again(*CAME, sent(100_003, 98), committed(100_003, 98), *LATER, causes=("X23",)),
     again(*CAME, committed(100_003, 98), committed(100_004, 100), *LATER),
     again(*CAME, committed(100_003, 98, "c2:1"), committed(100_004, 100, "c3:1"), *LATER),
     # X8 and B-28: it came to another broker of that name.

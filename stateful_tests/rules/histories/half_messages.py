@@ -6,7 +6,7 @@ from typing import Any
 
 import invariants.rules.half_messages  # noqa: F401  # declares the rules
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import HalfMessageEnded, MessageAppended, WorldHealed
+from impl.events import ClockJumped, HalfMessageEnded, MessageAppended, WorldHealed
 from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import Tables, Written
@@ -44,6 +44,7 @@ def checked(*, upto: int, stored: int = 9, role: int = 0) -> Tables:
 
 
 HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC)
+SET = (2, A, ClockJumped(-60_000))
 GIVEN_UP = appended(3, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
 
 HISTORIES = (
@@ -63,6 +64,7 @@ HISTORIES = (
     Written("half_message_ends_at_last", broken=(HALF, GIVEN_UP, HEALED), views=KEPT, causes=()),
     Written("half_message_ends_at_last", broken=(HALF, GIVEN_UP, HEALED), views=FAILED, causes=("T3",)),
     Written("half_message_ends_at_last", broken=(HALF, HEALED), views=FAILED, causes=()),
+    Written("half_message_ends_at_last", broken=(HALF, HEALED), kept=(HALF, SET, HEALED), views=KEPT),
     Written("check_passes_every_half_message", broken=(half(1, 4), half(2, 5), HEALED), views=checked(upto=5),
             kept=(half(1, 4), half(2, 5), HEALED, half(10, 6)), kept_views=checked(upto=6),
             says="is at 5 of its half messages, which end at 6"),
@@ -70,6 +72,8 @@ HISTORIES = (
             kept=(half(1, 4), half(2, 5), HEALED), kept_views=checked(upto=5, stored=5), says="end at 5"),
     Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), views=checked(upto=0),
             kept=(half(1, 0), HEALED), kept_views=checked(upto=0, role=1)),
+    Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), kept=(half(1, 0), SET, HEALED),
+            views=checked(upto=0)),
     Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), views=checked(upto=0),
             kept=(half(1, 0, "orders"), HEALED), kept_views=checked(upto=0)),
     Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), views=Tables(

@@ -11,7 +11,7 @@ B, C, P, AT = "broker-a", "c1", "P", "c1:1"
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
 REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
-SET = (1, B, ClockJumped(-60_000))
+SET, SET_FORWARD = (1, B, ClockJumped(-60_000)), (1, B, ClockJumped(60_000))
 ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
 _RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)}}
 _SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
@@ -31,7 +31,7 @@ HISTORIES = (
     Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),
             kept=(SPEAKS,), kept_views=Tables(**_STARTS, producers={})),
     Written("producers_are_known", broken=(REFUSED, ENTERED), views=Tables(**_RUNS, producers={}), kept=(REFUSED,)),
-    Written("producers_are_known", broken=(SPEAKS,), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
+    Written("producers_are_known", broken=(SET_FORWARD, SPEAKS), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
             kept=(SET, SPEAKS)),
     Written("producers_are_known", broken=(SET, SPEAKS), views=Tables(**_RUNS, producers={}),
             kept=(SET, SPEAKS), kept_views=Tables(**_RUNS, producers={(P, AT): C})),

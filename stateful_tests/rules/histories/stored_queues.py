@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.stored_queues  # noqa: F401  # declares the rules
-from impl.events import DiskFilled, MessageAppended, MessageDispatched, ProcessKilled, StoreLoaded
+from impl.events import ClockJumped, DiskFilled, MessageAppended, MessageDispatched, ProcessKilled, StoreLoaded
 from invariants.rules import deadlines
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Written
@@ -71,6 +71,8 @@ HISTORIES = (
             kept=(loaded(1),), kept_views=store(ONE, units=(None, 100))),
 
     Written("dispatch_comes_in_time", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
+    Written("dispatch_comes_in_time", broken=((0, B, ClockJumped(5)), appended(1)),
+            kept=((0, B, ClockJumped(-5)), appended(1))),
     Written("dispatch_comes_in_time", broken=(appended(1), dispatched(2, 100)),
             kept=(appended(1), dispatched(DISPATCHED_MS + 1))),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
