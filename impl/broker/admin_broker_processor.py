@@ -144,8 +144,7 @@ class AdminBrokerProcessor:
             return Command(ResponseCode.SYSTEM_ERROR, remark=remark)
         await self.node.lock(self.monitor)
         self.topic_config_manager.delete_topic_config(header.topic)
-        if isinstance(self.message_store, DefaultMessageStore):
-            self.message_store.clean_unused_topic(self.topic_config_manager.topic_config_table.key_set())
+        self.message_store.clean_unused_topic(self.topic_config_manager.topic_config_table.key_set())
         self.node.unlock(self.monitor)
         return Command(ResponseCode.SUCCESS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 
@@ -22,4 +23,8 @@ class MessageStore(Protocol):
 
     def check_in_disk_by_consume_offset(self, topic: str, queue_id: int, consume_offset: int) -> bool:
         """MessageStore#checkInDiskByConsumeOffset: whether this message lies too far back to be in memory."""
+        ...
+
+    def clean_unused_topic(self, topics: Collection[str]) -> None:
+        """MessageStore#cleanUnusedTopic: delete the queues of all topics but these, and but the store's own."""
         ...

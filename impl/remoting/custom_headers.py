@@ -109,20 +109,16 @@ def put_typed_header(name: str, header: Any, ext_fields: ExtFields) -> None:
     make_custom_header_to_net(shape, values, ext_fields)
 
 
-_SEND_NUMBERS: Mapping[str, int] = {"d": 32, "e": 32, "f": 32, "g": 64, "h": 32, "j": 32, "l": 32}
-_SEND_REQUIRED = "abcdefgh"
-
-
 def check_send_header_v2(ext_fields: ExtFields | None) -> None:
     """AbstractSendMessageProcessor#decodeSendMessageHeaderV2, which reads the fields of a send by hand.
 
-    Raises what it throws: the first eight letters have to be there, and every number has to be one.
+    Raises what it throws: what is @CFNotNull has to be there, and every number has to be one.
     """
     if ext_fields is None:
         raise RemotingCommandError("the ext fields is null")
-    for letter in (*_SEND_REQUIRED, "j", "l"):
-        text = ext_fields.get(letter)
-        if text is not None and letter in _SEND_NUMBERS:
-            parse_integer(text, _SEND_NUMBERS[letter])
-        elif text is None and letter in _SEND_REQUIRED:
-            raise RemotingCommandError(f"the custom field <{letter}> is null")
+    for field in SHAPES["SendMessageRequestHeaderV2"].fields:
+        text = ext_fields.get(field.name)
+        if text is None and field.annotation == "CFNotNull":
+            raise RemotingCommandError(f"the custom field <{field.name}> is null")
+        if text is not None and field.type in _BITS:
+            parse_integer(text, _BITS[field.type])

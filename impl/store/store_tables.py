@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from impl.decisions.java_errors import NumberFormatError, not_null
 from impl.decisions.java_text import parse_integer
-from impl.decisions.names import LMQ_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_OP_HALF_TOPIC
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_OP_HALF_TOPIC, is_lmq
 from impl.decisions.running_flags import is_cq_writeable, make_logics_queue_error
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.disk import Disk
@@ -79,7 +79,7 @@ class StoreTables:
     def clean_unused_topic(self, topics: Collection[str]) -> None:
         """DefaultMessageStore#cleanUnusedTopic: delete the queues of all other topics, but for two of its own."""
         for topic, by_id in list(self.consume_queue_table.entries()):
-            if topic in topics or topic in _KEPT_TOPICS or topic.startswith(LMQ_PREFIX):
+            if topic in topics or topic in _KEPT_TOPICS or is_lmq(topic):
                 continue
             for queue in by_id.values():
                 queue.destroy()

@@ -117,7 +117,7 @@ def scan_field_strings(lexer: Lexer, name: str) -> list[str | None] | None:
 
 
 def _array_ended(lexer: Lexer, index: int) -> bool:
-    """As `_ended`; the index that skips white space is not where the lexer stands."""
+    """As `ended`; the index that skips white space is not where the lexer stands."""
     ch = lexer.char_at(lexer.bp)
     while ch in WHITESPACE:
         while ch in WHITESPACE:

@@ -12,10 +12,10 @@ from impl.common.fastjson.types import JavaType
 from impl.common.message import MessageExt
 from impl.common.message_decoder import decodes
 from impl.decisions.java_text import utf8_text
+from impl.decisions.names import RMQ_SYS_OFFSET_MOVED_EVENT
 from impl.ports.remoting import Command
 from impl.remoting.remoting_command import RemotingCommand
 from stateful_tests.conformance.adapters.comparison import difference
-from stateful_tests.conformance.wire.before import OFFSET_MOVED_EVENT
 from stateful_tests.conformance.wire.contents import CONTENTS, RECORDS, answer_object, shown, shown_ext
 
 NOT_OURS = "where a record lies in the log, and so every id made of it, depends on what was sent before the recording"
@@ -44,7 +44,6 @@ ASIDE: Mapping[tuple[int | None, str], str] = {
     (None, "property ORIGIN_MESSAGE_ID"): NOT_OURS,
     (None, "stack"): "the first frame of a Java stack, and the text of a NullPointerException, depend on the JVM",
     (None, "newLimit"): "the number in a wrong record depends on what was sent before the recording",
-    (33, "remark"): "the number in a wrong record, and the words about it, depend on the log and on the JVM",
     (None, "drawn queue"): "a broker draws the queue of a send that names none; ours is given the one that was drawn",
     (None, "body dataVersion"): VERSION,
     (202, "body lastUpdateTimestamp"): CLOCK,
@@ -88,7 +87,7 @@ def _stored_elsewhen(code: int, recorded: RemotingCommand, ours: Command) -> str
 def shown_recorded(code: int, recorded: RemotingCommand) -> dict[str, Any]:
     """A recorded answer as it is compared."""
     ext = {} if recorded.ext_fields is None else {str(key): value for key, value in recorded.ext_fields.entries()}
-    return {"code": recorded.code, "remark": _remark(code, recorded.remark), "ext": kept_ext(code, ext),
+    return {"code": recorded.code, "remark": _remark(recorded.remark), "ext": kept_ext(code, ext),
             "body": _recorded_body(code, recorded)}
 
 
@@ -100,15 +99,13 @@ def shown_ours(code: int, ours: Command) -> dict[str, Any]:
         ext, body = {"value": str(body)}, None
     else:
         ext = {} if content is None else shown_ext(content.answer_header, header)
-    return {"code": int(ours.code), "remark": _remark(code, ours.remark), "ext": kept_ext(code, ext),
+    return {"code": int(ours.code), "remark": _remark(ours.remark), "ext": kept_ext(code, ext),
             "body": _our_body(code, body)}
 
 
-def _remark(code: int, remark: str | None) -> str | None:
+def _remark(remark: str | None) -> str | None:
     if remark is None:
         return None
-    if (code, "remark") in ASIDE:
-        return remark.partition(":")[0].partition(",")[0]
     match = _STACK.match(remark)
     text = remark if match is None else match.group(1)
     if text.startswith("java.lang.NullPointerException"):
@@ -176,7 +173,7 @@ def shown_records(data: bytes) -> list[dict[str, Any]]:
 
 def _record(message: MessageExt) -> dict[str, Any]:
     properties = {key: ASIDE.get((None, f"property {key}"), value) for key, value in (message.properties or {}).items()}
-    born = CLOCK if message.topic == OFFSET_MOVED_EVENT else message.born_timestamp
+    born = CLOCK if message.topic == RMQ_SYS_OFFSET_MOVED_EVENT else message.born_timestamp
     return {
         "storeHost": message.store_host.port, "storeSize": message.store_size,
         "preparedTransactionOffset": bool(message.prepared_transaction_offset),

@@ -12,7 +12,7 @@ from impl.common.message_id import decode_message_id
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_text import utf8_text
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_OFFSET_MOVED_EVENT
 from stateful_tests.conformance.wire.contents import topic_config
 from stateful_tests.conformance.wire.reading import consumers_of, messages_of, number, registered
 from stateful_tests.conformance.wire.recorded import Frame, Scenario
@@ -181,9 +181,8 @@ def begin_later(scenario: Scenario) -> set[str]:
             continue
         least = ext.get("minOffset") or (ext.get("offset") if frame.command.code == RequestCode.GET_MIN_OFFSET else "")
         if number(least) > 0:
-            found |= {str(fields.get("topic")), OFFSET_MOVED_EVENT}
+            found |= {str(fields.get("topic")), RMQ_SYS_OFFSET_MOVED_EVENT}  # told of what is not asked
     return found
-OFFSET_MOVED_EVENT = "OFFSET_MOVED_EVENT"  # TopicValidator.RMQ_SYS_OFFSET_MOVED_EVENT: told of what is not asked
 
 
 def to_others(scenario: Scenario, addr: str) -> set[int]:

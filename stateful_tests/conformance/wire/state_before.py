@@ -25,6 +25,8 @@ def counts_of(request: RemotingCommand, answer: RemotingCommand) -> dict[tuple[s
     if fields is None or not count or not fields.get("topic"):
         return {}
     return {(str(fields.get("topic")), number(fields.get("queueId"))): number(count)}
+
+
 _TABLES = {
     int(RequestCode.GET_TOPIC_STATS_INFO): ("TopicStatsTable", "maxOffset"),
     int(RequestCode.GET_CONSUME_STATS): ("ConsumeStats", "brokerOffset"),
@@ -98,6 +100,8 @@ def filters_by_sql(scenario: Scenario) -> bool:
         if answer.command.code in _FILTERED:
             return True
     return False
+
+
 _FILTERED = {
     ResponseCode.SUCCESS, ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY,
     ResponseCode.PULL_OFFSET_MOVED, ResponseCode.SUBSCRIPTION_PARSE_FAILED, ResponseCode.FILTER_DATA_NOT_EXIST,

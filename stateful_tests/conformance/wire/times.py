@@ -76,6 +76,8 @@ def epoch_ms_of(scenario: Scenario) -> int:
              and not _PUT_LATER & set(one.properties or {})]
     told = [ms - frame.at_ms for frame in scenario.frames for ms in _times(scenario, frame)]
     return max(shown or told or [one.store_timestamp + 1 for one in messages], default=EPOCH_MS)
+
+
 _PUT_LATER = {PROPERTY_DELAY_TIME_LEVEL, PROPERTY_TRANSACTION_PREPARED}
 """Of messages that the broker itself puts where they are found, after the answer."""
 

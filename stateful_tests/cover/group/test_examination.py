@@ -10,14 +10,18 @@ import pytest
 from impl.common.headers import (
     ConsumerGroupRequestHeader,
     ConsumerOffsetRequestHeader,
+    ConsumerSendMsgBackRequestHeader,
     GetConsumeStatsRequestHeader,
     ProducerGroupRequestHeader,
+    PullMessageRequestHeader,
+    QueryMessageRequestHeader,
     QueueOffsetRequestHeader,
     TopicRequestHeader,
 )
 from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUBSCRIPTION, FLAG_SUSPEND
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.remoting import Command
@@ -25,6 +29,15 @@ from stateful_tests.cover.group.stored import ADDRESS, BROKER, GROUP, begin, pul
 from stateful_tests.worlds.world import World
 
 QUEUE = MessageQueue("orders", BROKER, 0)
+PULL: Any = PullMessageRequestHeader(GROUP, "orders", 0, 0, 32, FLAG_COMMIT_OFFSET | FLAG_SUSPEND | FLAG_SUBSCRIPTION,
+                                     0, 15_000, 0, "*")
+QUERY: Any = QueryMessageRequestHeader("orders", "k", 3, 0, 1 << 62)
+BACK: Any = ConsumerSendMsgBackRequestHeader(0, GROUP, 0)
+CODES = {
+    PullMessageRequestHeader: RequestCode.PULL_MESSAGE, QueryMessageRequestHeader: RequestCode.QUERY_MESSAGE,
+    ConsumerSendMsgBackRequestHeader: RequestCode.CONSUMER_SEND_MSG_BACK,
+    QueueOffsetRequestHeader: RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+}
 
 
 @pytest.fixture
@@ -89,6 +102,34 @@ def test_what_a_group_has_consumed_is_told_but_not_of_topics_that_it_does_not_su
     assert committed(world, 1).body.offset_table == {}
 
 
+def test_queues_are_told_of_that_can_be_written_and_consumed_that_can_be_read(world: World) -> None:
+    config = world.brokers[BROKER].topic_config_manager.select_topic_config("orders")
+    assert config is not None
+    config.read_queue_nums, config.write_queue_nums = 2, 3
+    assert len(asked(world, RequestCode.GET_TOPIC_STATS_INFO, TopicRequestHeader("orders")).body.offset_table) == 3
+    assert len(committed(world, 1).body.offset_table) == 2
+    blank = asked(world, RequestCode.GET_CONSUME_STATS, GetConsumeStatsRequestHeader(GROUP, " "))
+    assert len(blank.body.offset_table) == 2, "as if no topic were named"
+
+
+@pytest.mark.parametrize("header", [
+    PULL._replace(queue_id=None), PULL._replace(queue_offset=None), PULL._replace(max_msg_nums=None),
+    PULL._replace(sys_flag=None), PULL._replace(commit_offset=None), PULL._replace(suspend_timeout_ms=None),
+    QUERY._replace(max_num=None), QUERY._replace(begin_timestamp=None), QUERY._replace(end_timestamp=None),
+    BACK._replace(offset=None), BACK._replace(delay_level=None), QueueOffsetRequestHeader("orders", 0, None),
+])
+def test_a_number_that_is_missing_is_no_zero(world: World, header: Any) -> None:
+    send(world)
+    world.run(10)
+    answer = asked(world, CODES[type(header)], header)
+    assert (answer.code, answer.remark) == (ResponseCode.SYSTEM_ERROR, "java.lang.NullPointerException")
+
+
+def test_nothing_less_than_no_message_can_be_asked_for(world: World) -> None:
+    answer = asked(world, RequestCode.QUERY_MESSAGE, QUERY._replace(max_num=-1))
+    assert "Illegal Capacity: -1" in str(answer.remark)
+
+
 def test_a_group_is_set_up_and_null_changes_nothing(world: World) -> None:
     groups = world.brokers[BROKER].subscription_group_manager
     config = SubscriptionGroupConfig("set-up", retry_max_times=3)
@@ -102,9 +143,14 @@ def test_a_group_is_set_up_and_null_changes_nothing(world: World) -> None:
 def test_the_queues_of_a_topic_that_is_deleted_go_with_it(world: World) -> None:
     send(world)
     assert pulled(world)
+    disk, folder = world.simulation.nodes[BROKER].disk, "store/consumequeue/orders/0"
+    assert disk.list(folder)
     deleted = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("orders"))
     assert deleted.code == ResponseCode.SUCCESS
     end = asked(world, RequestCode.GET_MAX_OFFSET, QueueOffsetRequestHeader("orders", 0))
     assert end.header.offset == 0
+    assert not disk.list(folder)
+    again = send(world)
+    assert again.header.queue_offset == 0, "the next message begins the queue"
     refused = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("no topic!"))
     assert refused.code == ResponseCode.SYSTEM_ERROR
