@@ -3,7 +3,6 @@
 A record that clean-up has deleted keeps its cells, and no step reads them.
 """
 
-
 from __future__ import annotations
 
 from model.language import (

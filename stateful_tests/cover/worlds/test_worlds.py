@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,7 @@ def test_a_promise_must_be_true_at_its_deadline_and_to_the_end(
         assert (learns.name in watch.kept_ms) is (world.now_ms // 1_000 not in wrong_s)
 
 
+@cache
 def failing() -> RunRecord:
     runs = (run(INCREMENT, RandomTape(seed), judged=False) for seed in range(40))
     return next(one for one in runs if MISSING in one.signatures())
