@@ -22,6 +22,7 @@ from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
 from stateful_tests.crash.memory import Content
 from stateful_tests.crash.recorder import Recorder
+from stateful_tests.played.trace import PlayedTrace
 
 TORN = "tear"
 """The one step that is not done: a record that is a page is not torn."""
@@ -48,15 +49,14 @@ class _Disk(Recorder):
         super().forced(content, pages)
 
 
-class Played:
-    """A store that has done the steps of a trace; `differences` says what it has otherwise than the model.
+class Played(PlayedTrace):
+    """A store that has done the steps of a trace; raises UnplayedError if a step cannot be done."""
 
-    done -- what was done for each step, as people read it.
-    """
+    parts = "impl.store"
+    at_the_end = True  # a model recovers step by step, and a store as a whole
 
-    def __init__(self, trace: Mapping[str, Any]) -> None:
-        """Do all of it; raises UnplayedError if a step cannot be."""
-        self.steps: Sequence[Mapping[str, Any]] = trace["steps"]
+    def begin(self) -> None:
+        """A store that is up."""
         names = {step["action"] for step in self.steps}
         if TORN in names:
             raise UnplayedError("a record of one page is not torn; `rocketproof crash --workload sync_torn` tears one")
@@ -67,18 +67,11 @@ class Played:
             configured_file_size_consume_queue=20 * CQ_STORE_UNIT_SIZE, message_index_enable=False,
             flush_disk_type=FlushDiskType.SYNC_FLUSH)
         self.disk, self._now = _Disk(), 1_700_000_000_000
-        self.cells: dict[str, str] = dict(trace["initial"])
-        self.done: list[str] = []
-        self.differences: list[str] = []
         self._lost: Counter[tuple[str, int]] = Counter()
         self._lost_names: list[str] = []
         self._futures: list[PutMessageFuture] = []
         self.store = self._loaded()
         self.store.start()
-        for number, step in enumerate(self.steps):
-            self._take(number, step)
-            self.cells |= {change["cell"]: change["after"] for change in step["changes"]}
-        self.differences += self._differences()
 
     def _now_ms(self) -> int:
         self._now += 1
@@ -90,22 +83,15 @@ class Played:
             self.differences.append("the store does not load")
         return store
 
-    def _number(self, cell: str) -> int:
-        return int(self.cells.get(cell, "0"))
-
     # Steps ------------------------------------------------------------------------------------------------------------
 
-    def _take(self, number: int, step: Mapping[str, Any]) -> None:
-        """Do one step."""
-        name, arguments = step["action"], [*step["arguments"].values()]
+    def do_step(self, name: str, arguments: list[str]) -> str:
+        """Do one step; what a store does as a whole when it loads is done with the first step of recovery."""
         if name in _OF_RECOVERY:
-            said = "part of recovery"
-        elif name in {"recover", "recover_more"}:
-            said = self._recover(self.steps[number:])
-        else:
-            said = getattr(self, f"_{name}")(*arguments)
-        shown = f"{name}({', '.join(arguments)})"
-        self.done.append(f"{number + 1:2}  {shown:24}  {said}")
+            return "part of recovery"
+        if name in {"recover", "recover_more"}:
+            return self._recover(self.steps[self.number - 1:])
+        return str(getattr(self, f"_{name}")(*arguments))
 
     def _append(self, queue: str) -> str:
         self._now += _BETWEEN_PUTS_MS
@@ -121,7 +107,7 @@ class Played:
         if self.cells["phase"] != "UP":
             return "part of recovery"
         service = self.store.reput_message_service
-        place = max(self._position(service.reput_from_offset), self._number("first"))
+        place = max(self._position(service.reput_from_offset), self.number_in("first"))
         behind = service.behind
         service.behind = lambda: place * self._stride + 1 - service.reput_from_offset  # type: ignore[method-assign]
         service.do_reput()
@@ -225,7 +211,7 @@ class Played:
     def _write_checkpoint(self, start: int) -> None:
         """The checkpoint vouches for what was put before a record; for nothing before the first one."""
         time_ms = 0
-        if start > self._number("first"):
+        if start > self.number_in("first"):
             path, page = self._page_of(start)
             stored = page * PAGE_BYTES + 56  # STORETIMESTAMP of a record with addresses of four bytes
             time_ms = int.from_bytes(self.disk.contents[path].data[stored:stored + 8], "big") + _CHECKPOINT_MARGIN_MS
@@ -246,17 +232,14 @@ class Played:
 
     # What comes of it -------------------------------------------------------------------------------------------------
 
-    def _differences(self) -> Iterator[str]:
-        """What the store has otherwise than the model; of a store that is not up, only its log."""
+    def seen(self) -> Iterator[tuple[str, int]]:
+        """See PlayedTrace; of a store that is not up only its log is looked at."""
         if self.cells["phase"] == "DOWN":
             return
-        places = {"first": self.store.get_min_phy_offset(), "end": self.store.get_max_phy_offset()}
-        seen: dict[str, int] = {cell: self._position(offset) for cell, offset in places.items()}
+        yield "first", self._position(self.store.get_min_phy_offset())
+        yield "end", self._position(self.store.get_max_phy_offset())
         if self.cells["phase"] == "UP":
-            seen |= self._seen_of_queues()
-        for cell, value in seen.items():
-            if value != self._number(cell):
-                yield f"{cell} is {value}, the model has {self._number(cell)}"
+            yield from self._seen_of_queues()
 
     def _seen_of_queues(self) -> Iterator[tuple[str, int]]:
         for queue in ("queue0", "queue1"):
@@ -268,17 +251,8 @@ class Played:
                 if unit is not None:
                     yield f"unit[{queue}, {number}]", self._position(unit.offset)
 
-    def told(self) -> Iterator[str]:
-        """What was done, the files that result, and whether the store has what the model has."""
-        yield "on impl/store:"
-        yield from (f"  {line}" for line in self.done)
-        yield from (f"  {line}" for line in self.files())
-        yield from (f"  the store differs: {one}" for one in self.differences)
-        if not self.differences:
-            yield "  the store has what the model has"
-
     def files(self) -> Iterator[str]:
-        """The files that result, a line each."""
+        """See PlayedTrace."""
         for path, content in sorted(self.disk.contents.items()):
             used = len(bytes(content.data).rstrip(b"\0"))
             yield f"{path:52} {len(content.data):7,} bytes, " + (f"{used:,} until the last that is not 0" if used

@@ -15,10 +15,9 @@ from stateful_tests.played.trace import PlayedTrace
 
 PLAYERS: Mapping[str, type[PlayedTrace]] = {
     "Delivery": PlayedDelivery, "LongPolling": PlayedPull, "OrderedQueue": PlayedOrderedQueue,
-    "ProcessQueues": PlayedConsumption,
+    "ProcessQueues": PlayedConsumption, "Store": Played,
 }
 """By the name of the model."""
-_STORE = "Store"
 
 
 def played(scope: str, trace: Mapping[str, Any]) -> PlayedTrace:
@@ -32,17 +31,11 @@ def played(scope: str, trace: Mapping[str, Any]) -> PlayedTrace:
 def on_the_implementation(document: Mapping[str, Any]) -> Iterator[str]:
     """What the implementation makes of a trace that a search has found, line by line; nothing for other evidence."""
     details = document["subject"].get("details", {})
-    concept = details.get("concept")
     if document["kind"] != "trace" or "mutation" in details or "file" in details:
         return
-    if concept == _STORE:
-        yield from _on_the_store(document)
-    elif concept in PLAYERS:
-        yield from played(document["subject"]["name"], document).told()
-
-
-def _on_the_store(document: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        yield from Played(document).told()
-    except UnplayedError as error:
-        yield f"on impl/store: not done, {error}"
+    player = PLAYERS.get(details.get("concept"))
+    if player is not None:
+        try:
+            yield from played(document["subject"]["name"], document).told()
+        except UnplayedError as error:
+            yield f"on {player.parts}: not done, {error}"
