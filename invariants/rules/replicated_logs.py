@@ -102,6 +102,16 @@ class slave_has_its_masters_records(_Logs):
             wrong = next((one for one in new if log.get(one.commit_log_offset, one) != one), None)
             if wrong is not None and self.roles.get((master,)) != _SLAVE:
                 yield self._told(at, master, wrong.commit_log_offset, self.otherwise(master, event))
+        yield from self._bytes(at, event)
+
+    def _bytes(self, at: str, event: events.LogCopied) -> Iterator[Told]:
+        """What was copied is what a master has where it says that it begins; of several one is enough."""
+        copied = self.views.log_bytes(at, event.offset, event.size)
+        masters = [one for one in self.others(at) if self.roles.get((one,)) != _SLAVE]
+        there = {one: self.views.log_bytes(one, event.master_offset, len(copied)) for one in masters}
+        whole = [one for one in masters if len(there[one]) == len(copied)]
+        if whole and copied not in there.values():
+            yield self._told(at, whole[0], event.master_offset)
 
     def _told(self, slave: str, master: str, offset: int, otherwise: str = _OTHER) -> Told:
         what = _SHIFTED if (slave,) in self.shifted else _BEYOND if (master,) in self.shorter else otherwise
@@ -193,6 +203,27 @@ class acknowledged_is_copied(_Logs):
         if (broker,) in self.shorter:
             return _BEYOND
         return _BEGINS_LATER if any(log and min(log) > offset for log in logs) else _NEVER
+
+
+class slave_keeps_its_connection(Rule):
+    """As long as master and slave run and nothing fails, the connection on which the log is copied lasts."""
+
+    cite = "HAService.HAClient#isTimeToReportOffset, HAConnection.ReadSocketService#run"
+    about = "broker slave"
+    calm = True
+
+    # Whose connections there are while both sides run.
+    joined = Kept(about, machine="broker", begins=(events.SlaveConnected,), ends=(
+        Match(events.ProcessKilled, of="slave=at"), Match(events.BrokerStopping, of="slave=broker"),
+        Match(events.BrokerStopping, of="broker")))
+
+    @on(events.SlaveDisconnected)
+    def ends(self, ms: int, at: str, event: events.SlaveDisconnected) -> Iterator[Told]:
+        del at
+        since_ms = self.joined.pop((event.broker, event.slave), None)
+        if since_ms is not None:
+            yield self.told(f"the connection of {event.slave} to {event.broker} ends after {ms - since_ms} ms",
+                            event.broker, event.slave)
 
 
 class slave_catches_up_in_time(Promise, _Logs):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from impl.broker.controller import BrokerController
+from impl.common.util_all import offset2_file_name
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
+from impl.hosts.simulation.disk import Disk
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.record_reader import RecordReader
@@ -46,6 +48,24 @@ class StoreViews:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
         return () if store is None else tuple(_records(store, offset))
+
+    def log_bytes(self, broker: str, offset: int, size: int) -> bytes:
+        """What the log has from an offset on, so much of it as is readable of the file in which that lies."""
+        store = self._store(broker)
+        for file in () if store is None else store.commit_log.mapped_file_queue.mapped_files:
+            if file.file_from_offset <= offset < file.file_from_offset + file.get_read_position():
+                position = offset - file.file_from_offset
+                return bytes(file.file.read(position, min(size, file.get_read_position() - position)))
+        return b""
+
+    def is_forced(self, broker: str, offset: int, size: int) -> bool:
+        """Whether the disk has a record of the log for good; of a disk that is not simulated nobody knows."""
+        store = self._store(broker)
+        if store is None or not isinstance(store.disk, Disk):
+            return True
+        position = offset % store.config.mapped_file_size_commit_log
+        path = f"{store.config.store_path_commit_log}/{offset2_file_name(offset - position)}"
+        return store.disk.is_forced(path, position, size)
 
     def queue_unit(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
         """The offset in the log that the unit of a queue names; None: there is none with this number."""

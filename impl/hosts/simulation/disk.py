@@ -300,6 +300,11 @@ class Disk:
         storage = self._machine.find(path)
         return None if storage is None else storage.length
 
+    def is_forced(self, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost these bytes of a file; those of a file that is gone it cannot."""
+        storage = self._machine.find(path)
+        return storage is None or storage.is_forced(offset, length, self._machine.kernel.now_ms)
+
     def rename(self, path: str, to: str) -> bool:
         """See Disk in `impl.ports.disk`."""
         self._process.check_alive()

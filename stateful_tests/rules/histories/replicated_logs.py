@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.replicated_logs  # noqa: F401  # declares the rules
-from impl.events import BrokerStarted, LogCopied, MessageAppended, SendAnswered, StoreLoaded
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    LogCopied,
+    MessageAppended,
+    ProcessKilled,
+    SendAnswered,
+    SlaveConnected,
+    SlaveDisconnected,
+    StoreLoaded,
+)
 from invariants.views import Broker, StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
-M, S, P = "broker-a", "broker-s", "producer1"
+M, S, N, P = "broker-a", "broker-s", "broker-n", "producer1"
 MASTER, SLAVE, SYNC = "ASYNC_MASTER", "SLAVE", "SYNC_MASTER"
 LATE_MS = 1_000_000
 Told = tuple[int, str, Any]
@@ -18,6 +28,16 @@ Told = tuple[int, str, Any]
 def record(offset: int, key: str | None = "k1", size: int = 100) -> StoredRecord:
     """A record of the queue."""
     return StoredRecord(offset, "orders", 0, offset // 100, size, key)
+
+
+def connected(ms: int) -> Told:
+    """The slave connects to its master."""
+    return ms, M, SlaveConnected(M, S)
+
+
+def gone(ms: int) -> Told:
+    """Its connection has ended."""
+    return ms, M, SlaveDisconnected(M, S)
 
 
 def started(at: str, broker_id: int, name: str = M) -> Told:
@@ -79,6 +99,18 @@ HISTORIES = (
     Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 100), copied(2, 100)), causes=(),
             views=has(record(100, "k9"), then=at_master(record(100))),
             kept=(*BOTH, appended(1, 100), copied(2, 100)), kept_views=has(record(100), then=at_master(record(100)))),
+    # The bytes are others, though no record of them can be read; of two masters one is enough.
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), causes=(),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"), says="another record there.",
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(log_bytes=b"ab")),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)),
+            kept_views=has(log_bytes=lambda at, *_: b"a" if at == M else b"ax")),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"),
+            kept=(*BOTH, started(N, 0), loaded(0, N, MASTER), appended(1, 0), copied(2, 0)),
+            kept_views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax")),
     # The master starts without the record that its slave has, and appends another one.
     Written("slave_has_its_masters_records",
             broken=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, M, MASTER), appended(4, 0, "k9")), views=has(ONE),
@@ -184,4 +216,15 @@ HISTORIES = (
             views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
             kept=(*BOTH, *WHOLE[:3], loaded(4, S, SLAVE), copied(5, 0, size=200), WHOLE[3]),
             kept_views=has(ONE, record(100, "k2"), then=at_master(ONE), brokers=ALIVE)),
+
+    # A connection ends, though both run.
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(20_001)), views=has(calm=True), causes=(),
+            says="ends after 20000 ms", kept=(connected(1), (2, S, ProcessKilled(1, False)), gone(3)),
+            kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), (2, S, BrokerStopping(S)), gone(3)), kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), (2, M, BrokerStopping(M)), gone(3)), kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), gone(2)), kept_views=has(calm=False)),
 )
