@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,7 @@ def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
         except jpype.JException as error:
             raised.append(f"start fails with {error}")
 
-    thread = jpype.JClass("java.lang.Thread")(jpype.JProxy("java.lang.Runnable", {"run": run}))
-    thread.setDaemon(True)
+    thread = java_thread(run)
     thread.start()
     thread.join(int(limit_s * 1_000))
     if thread.isAlive():
@@ -68,6 +67,13 @@ def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
             raise TimeoutError(f"not everything is dispatched within {START_LIMIT_S:g} s")
         time.sleep(0.01)
     return raised[0] if raised else ""
+
+
+def java_thread(run: Callable[[], None]) -> Any:
+    """A daemon thread of Java's own: the JVM never forgets one of Python's that has called it."""
+    thread = jpype.JClass("java.lang.Thread")(jpype.JProxy("java.lang.Runnable", {"run": run}))
+    thread.setDaemon(True)
+    return thread
 
 
 def _log(real: Any, folder: Path, config: MessageStoreConfig) -> Iterator[tuple[int, bytes]]:
