@@ -45,7 +45,7 @@ os._exit(0)
 @pytest.mark.java
 def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPARED, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)  # noqa: S603  # as above
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603  # as above
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [row["outcome"] for row in rows] == ["holds"] * 6 + ["violated"] * 2, done.stderr
     assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 8

@@ -45,8 +45,8 @@ def recovered(
 def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
     """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not start.
 
-    limit_s -- a start that takes longer waits for ever. Raises TimeoutError if it starts and dispatches not all in
-    time: then nothing can be said of it.
+    limit_s -- a start that takes longer waits for ever; it is interrupted, and its threads end. Raises TimeoutError if
+    it starts and dispatches not all in time: then nothing can be said of it.
     """
     raised: list[str] = []
 
@@ -60,6 +60,8 @@ def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
     thread.start()
     thread.join(int(limit_s * 1_000))
     if thread.isAlive():
+        thread.interrupt()
+        java_thread(real.shutdown).start()
         return WAITS
     until = time.monotonic() + START_LIMIT_S
     while not raised and int(real.dispatchBehindBytes()) > 0:
