@@ -17,7 +17,9 @@ from impl.decisions.names import get_retry_topic
 from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
 from invariants.histories.judging import judged
+from invariants.histories.messages import selects
 from invariants.histories.operations import Operation
+from invariants.rules.causes_of_filters import expressions, members_differ
 from invariants.rules.deliveries import SUCCESS
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.past import Reported
@@ -175,6 +177,15 @@ def _is_displaced(rule: Observed, told: Told, *, power_loss: bool) -> bool:
     return bool(ends) and (several or unit != record.event.commit_log_offset)
 
 
+def _was_filtered(rule: Observed, told: Told) -> bool:
+    """Whether its broker has filtered for members that differ, by an expression that does not have its tag."""
+    record, (mq, _, _, group) = _appended(rule, told), told.about
+    if record is None or not members_differ(rule, group, mq):
+        return False
+    tag = rule.views.tag(record.at, record.event.commit_log_offset)
+    return any(not selects(text, tag) for text in expressions(rule, group, mq, since=record.place))
+
+
 def _was_corrected(rule: Observed, told: Told) -> bool:
     """Whether the broker has told the member since then that it has no such offset."""
     mq, _, _, group = told.about
@@ -226,9 +237,10 @@ class acknowledged_is_delivered(Observed):
 
     check = "lost"
     shipped = ("violated: V26 its queue lacks its unit, V3 units stand one place too late, V6 a force has failed and "
-               "nobody minds, V33 a disk has not taken its unit")
+               "nobody minds, V33 a disk has not taken its unit, L3 the tags of another member are others")
     excuses = (
         _UNFORCED, _DELETED,
+        cause("L3", "members of its group subscribe other tags, among which its tag is not", when=_was_filtered),
         cause("V6", "its log ends before it, and a force had failed", when=_force_failed),
         cause("V33", "files of others filled the disk when its queue was to have its unit", when=_was_not_taken),
         cause("V26", "its queue has another message in its place, or none, and the machine has lost its power",
