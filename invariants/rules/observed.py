@@ -26,6 +26,7 @@ from invariants.rules.observed_causes import (
     list_has_changed,
     was_corrected,
     was_deleted,
+    was_filtered,
     was_not_forced,
     was_not_taken,
 )
@@ -100,9 +101,10 @@ class acknowledged_is_delivered(Observed):
 
     check = "lost"
     shipped = ("violated: V26 its queue lacks its unit, V3 units stand one place too late, V6 a force has failed and "
-               "nobody minds, V33 a disk has not taken its unit")
+               "nobody minds, V33 a disk has not taken its unit, L3 the tags of another member are others")
     excuses = (
         _UNFORCED, _DELETED,
+        cause("L3", "members of its group subscribe other tags, among which its tag is not", when=was_filtered),
         cause("V6", "its log ends before it, and a force had failed", when=force_failed),
         cause("V33", "files of others filled the disk when its queue was to have its unit", when=was_not_taken),
         cause("V26", "its queue has another message in its place, or none, and the machine has lost its power",

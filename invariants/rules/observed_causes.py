@@ -6,7 +6,9 @@ from collections import Counter
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from invariants.histories.messages import selects
 from invariants.rules import deadlines
+from invariants.rules.causes_of_filters import expressions, members_differ
 from invariants.rules.deliveries import SUCCESS
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
@@ -95,6 +97,15 @@ def is_displaced(rule: Rule, told: Told, *, power_loss: bool) -> bool:
     unit = rule.views.queue_unit(record.at, *record.event[1:4])
     ends = rule.past.of(events.ProcessKilled, at=record.at, power_loss=True if power_loss else None)
     return bool(ends) and (several or unit != record.event.commit_log_offset)
+
+
+def was_filtered(rule: Rule, told: Told) -> bool:
+    """Whether its broker has filtered for members that differ, by an expression that does not have its tag."""
+    record, (mq, _, _, group) = _appended(rule, told), told.about
+    if record is None or not members_differ(rule, group, mq):
+        return False
+    tag = rule.views.tag(record.at, record.event.commit_log_offset)
+    return any(not selects(text, tag) for text in expressions(rule, group, mq, since=record.place))
 
 
 def was_corrected(rule: Rule, told: Told) -> bool:

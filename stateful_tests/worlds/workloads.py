@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
@@ -208,6 +209,23 @@ def filtered(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, tags=KEYS))
 
 
+def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
+    """A world like `stored`, whose processes run one of these consumers each: a roll-out has stopped half way.
+
+    sendings -- each is sent by a process of its own.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+        servers(world)
+        for machine, config in zip((*CONSUMERS[:2], *SPARE), cycle(configs)):
+            world.add_consumer(machine, config, idle=machine in SPARE)
+        for number, one in enumerate(sendings, 1):
+            world.add_producer(f"producer{number}", one)
+
+    return build
+
+
 def sending(
     *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
@@ -254,6 +272,8 @@ FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[0]} || {KEYS[1]}"})
+TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[1]} || {KEYS[2]}"})
+WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 BY_SQL = by_sql(f"TAGS = '{KEYS[0]}'")
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
@@ -335,6 +355,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              observed=(*_TAKEN, "unresolved", "transaction_reordered")),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
+    Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",
+             versions(FROM_FIRST, TAGGED, TAGGED_ANEW, sendings=[Sending(TOPIC, tags=KEYS)]),
+             (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
+    Workload("other_topics", "A roll-out has stopped half way: its members subscribe a topic more.",
+             versions(FROM_FIRST, WITH_INVOICES, sendings=[Sending(TOPIC), Sending(OTHER_TOPIC)]),
+             (*_COME_AND_GO, deeds.stop_broker), (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
     Workload("delayed", "Messages are to be delivered some seconds after they were sent.",
              sending(Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)), flush_disk_type=FlushDiskType.SYNC_FLUSH),
              (deeds.stop_broker,), (*_GROUPS, "delayed_message_comes_at_last"),

@@ -26,10 +26,8 @@ from impl.store import commit_log_recovery
 from impl.store.reput_message_service import ReputMessageService
 from stateful_tests.conformance.java import artefacts, runtime
 from stateful_tests.conformance.java.stores.__main__ import Runs, verdicts
-from stateful_tests.conformance.java.stores.real import silence
 out = Path(sys.argv[1])
 version = runtime.start(artefacts.jars(lambda *_: None), out)
-silence(out)
 rows = list(verdicts(Runs(5, 5, 1, 2, 1, 4), 1, out, version, out))
 right = commit_log_recovery.first_file_of_abnormal_recovery
 commit_log_recovery.first_file_of_abnormal_recovery = lambda times, least_ms: len(times) - 1

@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TextIO
 
 import typer
 
@@ -42,9 +43,11 @@ def verdicts(runs: Runs, seed: int, out: Path, java_version: str, scratch: Path)
     from stateful_tests.conformance.java.stores.deliveries import delivery
     from stateful_tests.conformance.java.stores.kills import kill
     from stateful_tests.conformance.java.stores.programs import program
+    from stateful_tests.conformance.java.stores.real import silence
     from stateful_tests.conformance.java.stores.recoveries import recovery
     from stateful_tests.conformance.java.stores.replicas import replication
 
+    silence(scratch)
     known = list(images(RECORDINGS))
     yield _verdict("DefaultMessageStore#load, #start on damaged directories", runs.recoveries, seed, out, java_version,
                    lambda folder, one: (1, recovery(folder, known, one)))
@@ -102,24 +105,33 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     chosen = secrets.randbelow(2**31) if seed is None else seed
     scratch = Path(tempfile.mkdtemp(prefix="java-"))
     try:
+        file = open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # one of three; closed below
         version = runtime.start(artefacts.jars(lambda _done, _of: None), scratch)
-    except BadInputError as error:
+    except (BadInputError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(ExitStatus.BAD_INPUT) from error
-    from stateful_tests.conformance.java.stores.real import silence
-
-    silence(scratch)
-    rows = []
     wanted = Runs(recoveries, crashes, programs, replications, deliveries, kills)
-    with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
-        for row in verdicts(wanted, chosen, out, version, scratch):
-            rows.append(row)
-            print(row.to_json(), file=file, flush=True)
-            numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"
-            print(f"{row.outcome:9} {row.subject.name}: {numbers}  {row.note}", file=sys.stderr)
-    print(f"Java {version}; seed {chosen}", file=sys.stderr, flush=True)
+    status = ExitStatus.UNKNOWN
+    try:
+        status = _told(verdicts(wanted, chosen, out, version, scratch), file)
+        print(f"Java {version}; seed {chosen}", file=sys.stderr)
+    except (Exception, KeyboardInterrupt):  # noqa: BLE001  # it ends, whatever happens, and says why
+        traceback.print_exc()
+    file.close()
     shutil.rmtree(scratch, ignore_errors=True)
-    os._exit(exit_status(rows))  # the threads of the real stores do not end
+    sys.stderr.flush()
+    os._exit(status)  # the threads of the real stores do not end
+
+
+def _told(rows: Iterator[Verdict], file: TextIO) -> ExitStatus:
+    """Write and print each row; the exit status of all."""
+    told = []
+    for row in rows:
+        told.append(row)
+        print(row.to_json(), file=file, flush=True)
+        numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"
+        print(f"{row.outcome:9} {row.subject.name}: {numbers}  {row.note}", file=sys.stderr)
+    return exit_status(told)
 
 
 if __name__ == "__main__":
