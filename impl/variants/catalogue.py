@@ -130,4 +130,4 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "cl-recover-position-error": "4.9.3 reads a queue file from its beginning: no start fails where the report says so",
     "tx-clock-skew": "4.9.3 as shipped; so it is in every subject",
 }
-"""Entries of known bugs that cannot be planted, and why; PR has none, and all other groups are looked at."""
+"""Entries of known bugs that cannot be planted, and why."""

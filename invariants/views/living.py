@@ -40,6 +40,10 @@ class Machines(Protocol):
         """The producer of each machine that has one."""
         ...
 
+    def is_forced(self, machine: str, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost the machine these bytes of a file."""
+        ...
+
     @property
     def calm(self) -> bool:
         """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""

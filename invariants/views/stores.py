@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl.broker.controller import BrokerController
-from impl.common.util_all import offset2_file_name
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
-from impl.hosts.simulation.disk import Disk
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
+from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
 from invariants.views.values import QueueRange, StoredRecord
@@ -55,21 +54,23 @@ class StoreViews:
 
     def log_bytes(self, broker: str, offset: int, size: int) -> bytes:
         """What the log has from an offset on, so much of it as is readable of the file in which that lies."""
-        store = self._store(broker)
-        for file in () if store is None else store.commit_log.mapped_file_queue.mapped_files:
-            if file.file_from_offset <= offset < file.file_from_offset + file.get_read_position():
-                position = offset - file.file_from_offset
-                return bytes(file.file.read(position, min(size, file.get_read_position() - position)))
-        return b""
+        file = self._file(broker, offset)
+        if file is None:
+            return b""
+        position = offset - file.file_from_offset
+        return bytes(file.file.read(position, max(min(size, file.get_read_position() - position), 0)))
 
     def is_forced(self, broker: str, offset: int, size: int) -> bool:
-        """Whether the disk has a record of the log for good; of a disk that is not simulated nobody knows."""
+        """Whether the disk has a record of the log for good; one that is gone it does not need to have."""
+        file = self._file(broker, offset)
+        return file is None or self.living.machines.is_forced(
+            broker, file.path, offset - file.file_from_offset, size)
+
+    def _file(self, broker: str, offset: int) -> MappedFile | None:
+        """The file of the log in which an offset lies."""
         store = self._store(broker)
-        if store is None or not isinstance(store.disk, Disk):
-            return True
-        position = offset % store.config.mapped_file_size_commit_log
-        path = f"{store.config.store_path_commit_log}/{offset2_file_name(offset - position)}"
-        return store.disk.is_forced(path, position, size)
+        files = [] if store is None else store.commit_log.mapped_file_queue.mapped_files
+        return next((one for one in files if 0 <= offset - one.file_from_offset < one.file_size), None)
 
     def tag(self, broker: str, offset: int) -> str | None:
         """The tag of the record at an offset of the log; None: it has none, or there is no such record."""

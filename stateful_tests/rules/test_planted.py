@@ -12,7 +12,7 @@ from invariants.rules.rule import RULES
 from invariants.rules.telling_apart import looked_for
 from invariants.rules.watch import LATE
 from invariants.verdict import Outcome
-from stateful_tests.rules.test_programs import PROGRAMS
+from stateful_tests.rules.programs import PROGRAMS
 from stateful_tests.worlds.healing import is_promise
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, run

@@ -59,6 +59,11 @@ class MachineDisk:
         name = self.names.get(path)
         return None if name is None else name.storage
 
+    def is_forced(self, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost these bytes of a file; those of a file that is gone it cannot."""
+        storage = self.find(path)
+        return storage is None or storage.is_forced(offset, length, self.kernel.now_ms)
+
     def make(self, path: str) -> Storage:
         """Make an empty file, and its folders."""
         if path in self.folders:
@@ -299,11 +304,6 @@ class Disk:
         self._process.check_alive()
         storage = self._machine.find(path)
         return None if storage is None else storage.length
-
-    def is_forced(self, path: str, offset: int, length: int) -> bool:
-        """Whether a loss of power cannot cost these bytes of a file; those of a file that is gone it cannot."""
-        storage = self._machine.find(path)
-        return storage is None or storage.is_forced(offset, length, self._machine.kernel.now_ms)
 
     def rename(self, path: str, to: str) -> bool:
         """See Disk in `impl.ports.disk`."""
