@@ -47,8 +47,9 @@ class Read:
 class Beginnings(Rule):
     """What rules share that look where the members of a group begin.
 
-    A reset, or the correction of an illegal offset, may go anywhere, and whoever has not heard of it may undo it. After
-    it the group is where its one owner commits, when nobody else has been heard of for as long as a reset takes.
+    A reset, a seek, or the correction of an illegal offset, may go anywhere, and whoever has not heard of it may undo
+    it. After it the group is where its one owner commits, when nobody else has been heard of for as long as a reset
+    takes.
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
@@ -99,8 +100,10 @@ class Beginnings(Rule):
             self.known_ms[place], self.read[place] = ms, Read(offset)
             self.read[place].settle(self.facts.progress[sender, *place].settled_ms)
 
-    @on(events.OffsetReset, events.OffsetCorrected)
-    def is_moved(self, ms: int, at: str, event: events.OffsetReset | events.OffsetCorrected) -> None:
+    @on(events.OffsetReset, events.OffsetCorrected, events.QueueSought)
+    def is_moved(
+        self, ms: int, at: str, event: events.OffsetReset | events.OffsetCorrected | events.QueueSought,
+    ) -> None:
         if not self.facts.broadcasts(at, event.group):
             place = event.group, event.mq
             self.moved_ms[place] = ms

@@ -173,6 +173,7 @@ class producers_are_known(Promise):
         """See Promise."""
         consuming = {pair for one in self.views.consumers() if one.service_state == "RUNNING"
                      for pair in self.views.producing(one.machine)}
+        consuming |= set(self.views.polling())
         sending = set(self.views.sending())
         for broker in self.views.brokers():
             right = consuming if broker.broker_id else consuming | sending  # only consumers speak to slaves
