@@ -14,7 +14,6 @@ from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
@@ -32,7 +31,7 @@ from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
-from stateful_tests.worlds.producers import Producer, Sending
+from stateful_tests.worlds.producers import Decided, Producer, Sending
 from stateful_tests.worlds.pullers import Puller, Pulling
 
 MENDED_MS = 10_000
@@ -74,7 +73,7 @@ class Machines(Course):
         self.selected: dict[MessageSelector, str] = {}
         self.producers: dict[str, Producer] = {}
         self.pullers: dict[str, Puller] = {}
-        self.transactions: dict[str, LocalTransactionState] = {}
+        self.transactions: Decided = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 

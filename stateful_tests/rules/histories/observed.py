@@ -21,11 +21,13 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.histories.operations import Operation
+from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
 
 B, P, C = "broker-a", "producer1", "consumer1"
 QUEUE, MQ = "orders/broker-a/0", MessageQueue("orders", B, 0)
+CALM = Bounds()
 Told = tuple[int, str, Any]
 
 SENT = (Operation("send", P, 1, "k1", time_ms=10),
