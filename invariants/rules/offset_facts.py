@@ -158,6 +158,10 @@ class OffsetFacts(Hears):
 
     # Questions --------------------------------------------------------------------------------------------------------
 
+    def had_no_room(self, at: str, since_ms: float, until_ms: float) -> bool:
+        """Whether the disk of a machine was full at some time in between."""
+        return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in self.full.get((at,), ()))
+
     def broker_name(self, at: str) -> str:
         """The name of the broker that runs there, or ran there last."""
         raise NotImplementedError

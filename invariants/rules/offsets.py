@@ -178,8 +178,7 @@ class committed_offset_survives_its_broker(Rule):
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full shortly before the broker ended."""
         ended_ms = told.since_ms or 0
-        return any(begin_ms <= ended_ms <= end_ms + deadlines.written(self.bounds)
-                   for begin_ms, end_ms in self.facts.full.get(told.about[:1], ()))
+        return self.facts.had_no_room(told.about[0], ended_ms - deadlines.written(self.bounds), ended_ms)
 
     @on(events.OffsetCommitted)
     def has(self, ms: int, at: str, event: events.OffsetCommitted) -> None:
