@@ -122,7 +122,7 @@ class found_is_settled(Duty):
 
     def _least_open(self, at: str, client_id: str, group: str) -> str | None:
         """A message that was found in a queue that is held, and not settled."""
-        for mq in self.facts.held_at(at, client_id, group):
+        for *_, mq in self.facts.held_at(at, client_id, group):
             progress = self.facts.progress.get((at, group, mq))
             if progress is not None and progress.open:
                 return f"message {min(progress.open)} of {queue_text(mq)}"

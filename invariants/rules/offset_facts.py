@@ -88,9 +88,10 @@ class OffsetFacts(Hears):
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
         progress = self.progress.get((at, event.group, event.mq))
         if progress is not None:
+            filtered, last = self.passed_over(at, event), event.offsets[-1]
             progress.open.update(event.offsets)
-            progress.passed = max((event.offsets[-1], *self.passed_over(at, event))) + 1
-            progress.end = event.offsets[-1] + 1
+            progress.passed = max(last, filtered[-1]) + 1 if filtered else last + 1
+            progress.end = last + 1
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
@@ -152,26 +153,24 @@ class OffsetFacts(Hears):
 
     # Questions --------------------------------------------------------------------------------------------------------
 
-    def queues(self, at: str, topic: str, queue_id: int) -> Sequence[MessageQueue]:
-        """The queue that a broker speaks of, by each name that clients may still call its broker."""
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> Sequence[Place]:
+        """Group and queue of an offset that a broker speaks of, by each name that clients may still call its broker."""
         raise NotImplementedError
-
-    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> list[Place]:
-        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
-        return [(event.group, mq) for mq in self.queues(at, event.topic, event.queue_id)]
 
     def passed_over(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
         """What a broker has filtered away behind all that a client has found so far, and before what it says is next.
 
         Of an answer that has no messages, or of the messages of an answer; nothing where all of a topic is subscribed.
         """
+        if self.expressions.get((event.group, event.mq.topic), SUB_ALL) == SUB_ALL:
+            return ()
         progress = self.progress.get((at, event.group, event.mq))
         if isinstance(event, events.PullAnswered):
             is_filtered = event.code == PullCode.PULL_RETRY_IMMEDIATELY
             found, end = tuple[int, ...](), event.next_begin_offset if is_filtered else 0
         else:
             found, end = event.offsets, max(event.offsets[-1] + 1, self.said.get((at, event.group, event.mq), 0))
-        if progress is None or self.expressions.get((event.group, event.mq.topic), SUB_ALL) == SUB_ALL:
+        if progress is None:
             return ()
         return sorted({*range(progress.end, end)} - {*found})
 

@@ -146,17 +146,21 @@ class Watch:
         """See Follower."""
         del machine, whole
         found: list[Finding] = []
-        past = self._past
+        past, hears = self._past, self._hears
         for record in records:
             ms, at, event = record
             past.append(record)
-            for hear, who in self._hears.get(event.__class__, ()):
+            for hear, who in hears.get(event.__class__, ()):
                 tells = hear(ms, at, event)
                 if tells is not None and who is not None:
-                    found += [self.ascribed(one, ms) for told in tells for one in who.findings(told, ms, event)]
+                    for told in tells:  # no comprehension: mostly there is nothing
+                        found += self._findings(who, told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found
+
+    def _findings(self, who: Watched, told: Told, ms: int, event: Any) -> list[Finding]:
+        return [self.ascribed(one, ms) for one in who.findings(told, ms, event)]
 
     def late(self, now_ms: int) -> list[Finding]:
         """What has not been done in time, and what tables say that should not be."""

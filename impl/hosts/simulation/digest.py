@@ -42,7 +42,7 @@ def _maker(kind: type) -> Callable[[Any], Any]:
     if issubclass(kind, Enum):
         return lambda value: f"{name}.{value.name}"
     if issubclass(kind, tuple):
-        return lambda value: (name, *_items(value))
+        return lambda value: (name, *(value if _PLAIN.issuperset(map(type, value)) else _items(value)))
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
         return lambda value: (name, *_items([getattr(value, field) for field in names]))
