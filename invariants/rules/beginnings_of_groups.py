@@ -70,12 +70,12 @@ class Beginnings(Rule):
             self._is_known_at(place, ms, event)
 
     def _is_known_at(self, place: Place, ms: int, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
-        if place in self.moved_ms:
+        if self.moved_ms and place in self.moved_ms:
             if isinstance(event, events.OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
         elif event.offset != NO_OFFSET:
             is_known = place in self.known_ms
-            if place in self.lost_ms and (not is_known or self._is_of_a_holder(place, event)):
+            if self.lost_ms and place in self.lost_ms and (not is_known or self._is_of_a_holder(place, event)):
                 self.goes_on_anew(place, event.offset)
             if not is_known:
                 self.known_ms[place] = ms
@@ -88,9 +88,8 @@ class Beginnings(Rule):
             return False
         sender = machine_of(event.connection)
         progress, lost_ms = self.facts.progress.get((sender, *place)), self.lost_ms[place]
-        was_taken = any(key[0] == sender and self.facts.holdings[key] <= lost_ms
-                        for key in self.facts.holders(*place))
-        return was_taken and progress is not None and event.offset <= progress.all_below
+        return progress is not None and event.offset <= progress.all_below and any(
+            key[0] == sender and self.facts.holdings[key] <= lost_ms for key in self.facts.holders(*place))
 
     def _goes_on(self, ms: int, place: Place, sender: str, offset: int) -> None:
         """A queue that was moved is committed, and perhaps by its one owner, whom nobody has disturbed for long."""

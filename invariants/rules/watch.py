@@ -164,10 +164,11 @@ class Watch:
 
     def late(self, now_ms: int) -> list[Finding]:
         """What has not been done in time, and what tables say that should not be."""
-        self._looked_ms = now_ms
+        self._looked_ms, calm = now_ms, self._views.calm()
         owed = [one for one, duty in self._duties if duty.owed]
+        looks = [one for one in self._looks if calm or not one.rule.calm]  # once it is not calm it is so no more
         with self._views.standing_still():
-            return [self.ascribed(found, now_ms) for one in (*owed, *self._looks)
+            return [self.ascribed(found, now_ms) for one in (*owed, *looks)
                     for told in self._explained(one.rule.look(now_ms), one)
                     for found in one.findings(told, now_ms, None)]
 

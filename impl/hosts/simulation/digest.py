@@ -25,13 +25,7 @@ def digest(lines: Iterable[Any]) -> str:
 
 def plain(value: Any) -> Any:
     """The value as ints, strings, bytes and tuples of them; a set is sorted, an object gives its class and fields."""
-    kind = value.__class__
-    if kind in _PLAIN:
-        return value
-    maker = _MAKERS.get(kind)
-    if maker is None:
-        maker = _MAKERS[kind] = _maker(kind)
-    return maker(value)
+    return value if value.__class__ in _PLAIN else _MAKERS[value.__class__](value)
 
 
 def _maker(kind: type) -> Callable[[Any], Any]:
@@ -54,7 +48,16 @@ def _maker(kind: type) -> Callable[[Any], Any]:
 
 
 def _items(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple([item if item.__class__ in _PLAIN else plain(item) for item in values])
+    return tuple([item if item.__class__ in _PLAIN else _MAKERS[item.__class__](item) for item in values])
 
 
-_MAKERS: dict[type, Callable[[Any], Any]] = {}
+class _Makers(dict[type, Callable[[Any], Any]]):
+    """By class: how to make plain what has it."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        """Find it out, once."""
+        self[kind] = made = _maker(kind)
+        return made
+
+
+_MAKERS = _Makers()
