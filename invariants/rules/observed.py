@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import get_retry_topic
 from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
 from invariants.histories.judging import judged
@@ -181,34 +180,16 @@ def _was_corrected(rule: Observed, told: Told) -> bool:
     return any(one.ms >= (told.since_ms or 0) for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
 
 
-def _given_up(rule: Observed, told: Told) -> Reported | None:
-    """What a listener has answered whose attempt with it was the last one; None: the message was consumed."""
+def _failed_in_a_batch(rule: Observed, told: Told) -> bool:
+    """Whether a listener has failed with it before it was over, and was given others with it."""
     mq, offset, _, group = told.about
-    return next((one for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
-                 if one.ms == told.since_ms and _answer(one.event, offset) not in (None, SUCCESS)), None)
+    answered = [one.event for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
+                if offset in one.event.offsets and one.ms <= (told.since_ms or 0)]
+    return bool(answered) and len(answered[-1].offsets) > 1 and _answer(answered[-1], offset) != SUCCESS
 
 
-def _answer(event: events.MessagesAnswered, offset: int) -> str | None:
-    return dict(zip(event.offsets, event.answers, strict=True)).get(offset)
-
-
-def _was_stored(rule: Observed, told: Told, given_up: Reported) -> bool:
-    """Whether a broker has answered the member that it has the dead letter, before the listener was given it again."""
-    mq, offset, key, group = told.about
-    given = rule.past.of(events.MessagesGiven, since=given_up.place, at=given_up.at, group=group, mq=mq)
-    again = next((one.place for one in given if offset in one.event.offsets), -1)
-    return any(one.event.commit_log_offset >= 0 and one.place < again for one in rule.past.of(
-        events.SendAnswered, since=given_up.place, at=given_up.at, topic=get_retry_topic(group), key=key))
-
-
-def _could_not_be_sent_back(rule: Observed, told: Told) -> bool:
-    given_up = _given_up(rule, told)
-    return given_up is not None and not _was_stored(rule, told, given_up)
-
-
-def _comes_again_with_others(rule: Observed, told: Told) -> bool:
-    given_up = _given_up(rule, told)
-    return given_up is not None and len(given_up.event.offsets) > 1 and _was_stored(rule, told, given_up)
+def _answer(event: events.MessagesAnswered, offset: int) -> str:
+    return dict(zip(event.offsets, event.answers, strict=True))[offset]
 
 
 _UNFORCED = Excuse("its broker acknowledges what it has not forced (ASYNC_FLUSH), and has lost its power since",
@@ -250,10 +231,7 @@ class settled_is_over(Observed):
     check = "duplicated"
     shipped = "violated: X26 a batch is suspended with a dead letter in it"
     excuses = (
-        Excuse("no broker has answered that it has the dead letter, and the member tries it again where it is",
-               when=_could_not_be_sent_back),
-        cause("X26", "it was given up in a batch with others, and a broker has the dead letter",
-              when=_comes_again_with_others),
+        cause("X26", "it was given up in a batch with others, one of which is to come again", when=_failed_in_a_batch),
     )
 
 

@@ -14,10 +14,8 @@ from impl.events import (
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
-    MessagesGiven,
     OffsetCorrected,
     ProcessKilled,
-    SendAnswered,
     StoreLoaded,
 )
 from invariants.histories.operations import Operation
@@ -94,27 +92,11 @@ def answered(*offsets: int, said: tuple[str, ...] = ("LATER", "LATER")) -> Messa
     return MessagesAnswered("G", MQ, offsets, tuple(f"k{offset + 1}" for offset in offsets), said[:len(offsets)])
 
 
-def given(ms: int, *offsets: int) -> Told:
-    """The listener of the member is given messages, 0 and 1 unless told otherwise."""
-    offsets = offsets or (0, 1)
-    keys, attempts = tuple(f"k{offset + 1}" for offset in offsets), (1,) * len(offsets)
-    return ms, C, MessagesGiven("G", MQ, offsets, keys, attempts, 1, orderly=True)
-
-
-def stored(ms: int, key: str = "k1", topic: str = "%RETRY%G", log_offset: int = 200, at: str = C) -> Told:
-    """A broker answers a client that it has a message for a retry topic, or a dead letter; -1: it refuses."""
-    return ms, at, SendAnswered(B, topic, 0, 0, log_offset, key, 0)
-
-
-GAVE_UP = ((31, C, answered(0, 1)),)
-
-
-def again(*records: Told, kept: tuple[Told, ...] = (), causes: tuple[str, ...] | None = None) -> Written:
-    """A message that was given up comes again; where nothing is said of `kept`, it does not come again there."""
+def again(*records: Told, causes: tuple[str, ...]) -> Written:
+    """A message that was given up comes again, and another time it does not."""
     once = (TAKEN, *SENT, DELIVERED, CONSUMED._replace(kind="given_up"))
-    twice = (*once, DELIVERED._replace(seq=5, time_ms=40))
-    return Written("settled_is_over", broken=records, kept=kept or records, causes=causes, says="has given it up",
-                   observed=twice, kept_observed=twice if kept else once)
+    return Written("settled_is_over", broken=records, kept=records, causes=causes, says="has given it up",
+                   observed=(*once, DELIVERED._replace(seq=5, time_ms=40)), kept_observed=once)
 
 
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
@@ -164,24 +146,15 @@ HISTORIES = (
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="delivered again"),
-    # X26: it was given up beside another message, its dead letter was stored, and both came again.
-    again(*GAVE_UP, stored(32), given(40), causes=("X26",)),
-    again(given(29, 0), *GAVE_UP, stored(32), given(40), causes=("X26",)),
-    again((31, C, answered(0)), stored(32), given(40), causes=()),
-    again((31, C, answered(0, 1, said=("SUCCESS", "LATER"))), stored(32), given(40), causes=()),
-    again((30, C, answered(0, 1)), stored(32), given(40), causes=()),
-    again((31, C, answered(1, 2)), stored(32), given(40), causes=()),
-    again((31, C, answered(0, 1)._replace(group="H")), stored(32), given(40), causes=()),
-    # A message whose dead letter nobody has answered for is tried again where it is.
-    *(again(*GAVE_UP, stored(32), given(40), kept=kept) for kept in (
-        (*GAVE_UP, given(40)),
-        (stored(30), *GAVE_UP, given(40), stored(41)),
-        (*GAVE_UP, stored(32, log_offset=-1), given(40)),
-        (*GAVE_UP, stored(32, key="k2"), given(40)),
-        (*GAVE_UP, stored(32, topic="%RETRY%H"), given(40)),
-        (*GAVE_UP, stored(32, at="consumer2"), given(40)),
-        (*GAVE_UP, given(33, 1), given(40), stored(50)),
-    )),
+    # X26: it was given up beside another message, and both came again.
+    again((31, C, answered(0, 1)), causes=("X26",)),
+    again((30, C, answered(0, 1)), (31, C, answered(1, 2)), causes=("X26",)),
+    again((30, C, answered(0)), (31, C, answered(0, 1)), (32, C, answered(0)), causes=("X26",)),
+    again((30, C, answered(0, 1)), (31, C, answered(0)), causes=()),
+    again((31, C, answered(0, 1, said=("SUCCESS", "LATER"))), causes=()),
+    again((31, C, answered(1, 2)), causes=()),
+    again((32, C, answered(0, 1)), causes=()),
+    again((31, C, answered(0, 1)._replace(group="H")), causes=()),
     Written("committed_offset_never_goes_back", broken=(corrected(89),), observed=BACK, kept=(corrected(95),),
             kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
     Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,
