@@ -9,7 +9,8 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.causes_of_filters import was_left_out
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import Place
@@ -193,10 +194,16 @@ class no_beginning_skips(Beginnings):
     """
 
     judges = "nothing_is_skipped"
-    shipped = "violated: L2 a failed read is taken for no offset"
+    shipped = "violated: L2 a failed read is taken for no offset, L3 a filter of another member"
     cite = "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset"
     about = "at group mq"
-    excuses = (LOST,)
+    excuses = (
+        LOST,
+        cause("L3", "a broker has left out what is not settled, and another member subscribes other tags",
+              when=lambda rule, told: was_left_out(rule, told.about[1], told.about[2], rule.below)),
+    )
+
+    below = 0
 
     @on(events.QueueTaken)
     def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
@@ -206,6 +213,7 @@ class no_beginning_skips(Beginnings):
             self.goes_on_anew(place, event.offset)
         if place in self.anew:
             below = max(below, self.read[place].settled_from(self.anew[place]))
+        self.below = below
         if event.offset > below and place in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)

@@ -219,6 +219,8 @@ class Delivered(Promise):
         readers: dict[tuple[str, str], list[str]] = {}
         others = set()
         for one in self.views.in_service():
+            if self.facts.is_refused(one.group, one.client_id):
+                continue
             for topic, subscription in self.views.subscribed(one.machine, one.group).items():
                 readers.setdefault((one.group, topic), []).append(one.machine)
                 if subscription.sub_string != SUB_ALL or one.message_model != message_model:
@@ -230,10 +232,18 @@ class Delivered(Promise):
 class every_message_is_settled(Delivered):
     """A message that is stored has been consumed by each group that reads its topic, or is one of its dead letters."""
 
+    shipped = "violated: U4 a member that has queues of the topic does not subscribe it"
+    excuses = (cause("U4", "a member of the group does not subscribe the topic",
+                     when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),)
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq"
     within_ms = deadlines.all_settled
     named = True
+
+    def lacks(self, group: str, topic: str) -> bool:
+        """Whether a member of the group does not subscribe a topic; whom a broker refuses is none."""
+        return any(topic not in self.views.subscribed(one.machine, group) for one in self.views.in_service()
+                   if one.group == group and not self.facts.is_refused(group, one.client_id))
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

@@ -35,7 +35,8 @@ class Facts(OffsetFacts):
     connection: when the last heartbeat on it was entered, if it is still there. subscribed -- at a broker: group,
     topic: its version in the subscription table. broker_killed_ms -- since when no broker runs there, because its
     process was killed. powerless -- brokers whose machine has lost its power in this run. names -- those that a broker
-    has had, the first one first.
+    has had, the first one first. refused -- at a broker: group, client id: when it objected to a heartbeat, if it has
+    entered none since.
     """
 
     holdings = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown),
@@ -50,6 +51,7 @@ class Facts(OffsetFacts):
     locks = Kept("at group mq", ends=(events.LockReleased,), begins=(events.LockGranted,),
                  value=lambda ms, event: (ms, event.holder))
     brokers = Kept("at", survives="all", begins=(events.BrokerStarted,), value=_event)
+    refused = Kept("at group client_id", begins=(events.HeartbeatRefused,), ends=(events.ConsumerRegistered,))
     heartbeats_ms = Kept("at group connection", ends=(events.ConsumerRemoved,), begins=(events.ConsumerRegistered,))
     subscribed = Kept("at group topic", ends=(Match(events.SubscriptionRemoved, having=_attached), events.GroupRemoved),
                       begins=(Match(events.SubscriptionUpdated, having=_attached),),
@@ -125,6 +127,10 @@ class Facts(OffsetFacts):
     def stops_now(self, client_id: str | None, group: str) -> bool:
         """Whether a client of this id has begun to shut its consumer down, and not started it again."""
         return any(key[1:] == (client_id, group) for key in self.stopping)
+
+    def is_refused(self, group: str, client_id: str | None) -> bool:
+        """Whether a broker objects to the heartbeats of a client: it is no member of the group there."""
+        return any(key[1:] == (group, client_id) for key in self.refused)
 
     def is_master(self, at: str) -> bool:
         """Whether the broker that runs there, or ran there last, is a master."""

@@ -13,7 +13,6 @@ from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
@@ -31,7 +30,7 @@ from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
-from stateful_tests.worlds.producers import Producer, Sending
+from stateful_tests.worlds.producers import Decided, Producer, Sending
 
 MENDED_MS = 10_000
 """After so long an operator starts a broker again that did not come up."""
@@ -71,7 +70,7 @@ class Machines(Course):
         self.fates: tuple[str, ...] = ()
         self.selected: dict[MessageSelector, str] = {}
         self.producers: dict[str, Producer] = {}
-        self.transactions: dict[str, LocalTransactionState] = {}
+        self.transactions: Decided = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
