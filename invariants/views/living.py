@@ -48,7 +48,10 @@ class Machines(Protocol):
 
     @property
     def calm(self) -> bool:
-        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
+        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost.
+
+        A world that is not calm never is again.
+        """
         ...
 
 
