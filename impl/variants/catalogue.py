@@ -9,6 +9,7 @@ from impl.variants.bugs import (
     logs,
     mixed,
     name_server,
+    polling,
     ports,
     rebalancing,
     seeded,
@@ -52,7 +53,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
-    *sending_bugs.BUGS, *replica_bugs.BUGS, *logs.BUGS, *flushing.BUGS,
+    *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
