@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from invariants.rules.match import Match
-from invariants.rules.offset_facts import OffsetFacts
+from invariants.rules.offset_facts import OffsetFacts, Place
 from invariants.rules.rule import Kept, on
+
+Holding = tuple[str, str, str, MessageQueue]
+"""Machine, client id, group, queue."""
 
 
 def _event(_: int, event: Any) -> Any:
@@ -56,7 +59,18 @@ class Facts(OffsetFacts):
     broker_killed_ms = Kept("at", ends=(events.BrokerStarted,), survives="all")
     powerless = Kept("at", survives="all")
     names = Kept("at", survives="all")
-    _queues = Kept("at topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
+    _places = Kept("at group topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
+
+    def __init__(self) -> None:
+        """Nothing has happened."""
+        self._holders: dict[Place, tuple[Holding, ...]] = {}
+        self._held: dict[tuple[str, str, str], tuple[Holding, ...]] = {}
+
+    @on(events.QueueTaken, events.QueueDropped, events.ConsumerShutDown, events.ProcessKilled)
+    def changes_hands(self, _: int, __: str, ___: Any) -> None:
+        """Who holds what is looked for anew."""
+        self._holders.clear()
+        self._held.clear()
 
     @on(events.BrokerStarted)
     def named(self, _: int, at: str, event: events.BrokerStarted) -> None:
@@ -74,11 +88,23 @@ class Facts(OffsetFacts):
 
     def holds(self, client_id: str | None, group: str, mq: MessageQueue) -> bool:
         """Whether a client of this id holds a queue."""
-        return any(key[1:] == (client_id, group, mq) for key in self.holdings)
+        return any(key[1] == client_id for key in self.holders(group, mq))
 
-    def held_at(self, at: str, client_id: str, group: str) -> Iterator[MessageQueue]:
-        """The queues that a client holds."""
-        return (key[3] for key in self.holdings if key[:3] == (at, client_id, group))
+    def holders(self, group: str, mq: MessageQueue) -> tuple[Holding, ...]:
+        """Who of a group holds a queue."""
+        found = self._holders.get((group, mq))
+        if found is None:
+            place = group, mq
+            found = self._holders[place] = tuple(key for key in self.holdings if key[2:] == place)
+        return found
+
+    def held_at(self, at: str, client_id: str, group: str) -> tuple[Holding, ...]:
+        """What a client holds."""
+        owner = at, client_id, group
+        found = self._held.get(owner)
+        if found is None:
+            found = self._held[owner] = tuple(key for key in self.holdings if key[:3] == owner)
+        return found
 
     def works(self, client_id: str | None, group: str, mq: MessageQueue) -> str | None:
         """The machine of a client of this id whose listener works on a queue."""
@@ -122,10 +148,15 @@ class Facts(OffsetFacts):
         Requests name topic and queue id, and go to an address: a broker that was renamed answers who asks for a queue
         at its former name.
         """
-        found: tuple[MessageQueue, ...] | None = self._queues.get((at, topic, queue_id))
+        names = {self.broker_name(at): None, **self.names.get((at,), {})}
+        return tuple(MessageQueue(topic, name, queue_id) for name in names)
+
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> tuple[Place, ...]:
+        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
+        key = at, event.group, event.topic, event.queue_id
+        found: tuple[Place, ...] | None = self._places.get(key)
         if found is None:
-            names = {self.broker_name(at): None, **self.names.get((at,), {})}
-            found = self._queues[at, topic, queue_id] = tuple(MessageQueue(topic, name, queue_id) for name in names)
+            found = self._places[key] = tuple((event.group, mq) for mq in self.queues(at, event.topic, event.queue_id))
         return found
 
     def connections(self, at: str, group: str) -> dict[str, Any]:

@@ -93,9 +93,10 @@ class OffsetFacts(Hears):
         progress = self.progress.get((at, event.group, event.mq))
         self.left_out.setdefault((event.group, event.mq), set()).update(self._left_out(at, event))
         if progress is not None:
+            filtered, last = self.passed_over(at, event), event.offsets[-1]
             progress.open.update(event.offsets)
-            progress.passed = max((event.offsets[-1], *self.passed_over(at, event))) + 1
-            progress.end = event.offsets[-1] + 1
+            progress.passed = max(last, filtered[-1]) + 1 if filtered else last + 1
+            progress.end = last + 1
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
@@ -158,17 +159,17 @@ class OffsetFacts(Hears):
 
     # Questions --------------------------------------------------------------------------------------------------------
 
+    def had_no_room(self, at: str, since_ms: float, until_ms: float) -> bool:
+        """Whether the disk of a machine was full at some time in between."""
+        return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in self.full.get((at,), ()))
+
     def broker_name(self, at: str) -> str:
         """The name of the broker that runs there, or ran there last."""
         raise NotImplementedError
 
-    def queues(self, at: str, topic: str, queue_id: int) -> Sequence[MessageQueue]:
-        """The queue that a broker speaks of, by each name that clients may still call its broker."""
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> Sequence[Place]:
+        """Group and queue of an offset that a broker speaks of, by each name that clients may still call its broker."""
         raise NotImplementedError
-
-    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> list[Place]:
-        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
-        return [(event.group, mq) for mq in self.queues(at, event.topic, event.queue_id)]
 
     def passed_over(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
         """What a broker has filtered away: what an answer leaves out, if not all of the topic is subscribed."""

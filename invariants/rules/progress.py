@@ -13,6 +13,7 @@ from invariants.rules.causes_of_filters import was_left_out
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
+from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
@@ -57,6 +58,7 @@ class commits_of_a_holding_go_forward(Rule):
     shipped = "violated: X10 a failed read is taken for -1, X23 a read comes late"
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
+    excuses = (SOUGHT,)
 
     last = Kept("at group mq", ends=(events.QueueDropped, events.OffsetReset), begins=(events.QueueTaken,),
                 value=lambda _, event: event.offset)

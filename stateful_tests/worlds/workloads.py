@@ -13,6 +13,7 @@ from itertools import cycle
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message_selector import by_sql
@@ -40,6 +41,7 @@ from stateful_tests.worlds.producers import (
     Sending,
     latency_aware,
 )
+from stateful_tests.worlds.pullers import Pulling
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -226,6 +228,17 @@ def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Calla
     return build
 
 
+def polled(world: World) -> None:
+    """A world like `stored`: members of a group subscribe and poll, those of another one assign, and commit by hand."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, POLLING, idle=machine in SPARE)
+    for left in range(2):
+        world.add_puller(f"assigner{left + 1}", replace(ASSIGNING, share=(2, left)))
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
 def sending(
     *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
@@ -274,6 +287,8 @@ RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[0]} || {KEYS[1]}"})
 TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[1]} || {KEYS[2]}"})
 WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
+POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
+ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
 BY_SQL = by_sql(f"TAGS = '{KEYS[0]}'")
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
@@ -361,6 +376,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("other_topics", "A roll-out has stopped half way: its members subscribe a topic more.",
              versions(FROM_FIRST, WITH_INVOICES, sendings=[Sending(TOPIC), Sending(OTHER_TOPIC)]),
              (*_COME_AND_GO, deeds.stop_broker), (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
+    Workload("polled", "Applications poll with lite pull consumers: they subscribe or assign, commit, seek and rest.",
+             polled, (*_COME_AND_GO, deeds.stop_broker), _ROUTES, (), observed=("lost", "phantom")),
     Workload("delayed", "Messages are to be delivered some seconds after they were sent.",
              sending(Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)), flush_disk_type=FlushDiskType.SYNC_FLUSH),
              (deeds.stop_broker,), (*_GROUPS, "delayed_message_comes_at_last"),

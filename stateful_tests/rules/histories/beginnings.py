@@ -24,6 +24,7 @@ from impl.events import (
     ProcessPaused,
     PullAnswered,
     QueueDropped,
+    QueueSought,
     QueueTaken,
     SubscriptionUpdated,
 )
@@ -252,7 +253,7 @@ HISTORIES = (
     # A queue that was reset is judged again when its one owner commits, long after anybody else was heard of.
     *(Written("no_beginning_skips", (*KNOWN, reset, committed(42_002, 4), taken(42_003, C2, 6)),
               (*KNOWN, reset, committed(42_001, 4), taken(42_003, C2, 6)), bounds=CALM)
-      for reset in (RESET[-1], CORRECTED)),
+      for reset in (RESET[-1], CORRECTED, (1, C, QueueSought(G, MQ, 4)))),
     Written("no_beginning_skips", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),
             (*RESET, settled(2, 4, 5), committed(42_002, 4), taken(42_003, C2, 6)), bounds=CALM),
     Written("no_beginning_skips", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),
