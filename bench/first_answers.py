@@ -7,6 +7,7 @@ line:
     person, task, command
     answer_s    until the answer stands there; null if it never does
     ended_s     until the command has ended
+    cpu_s       CPU time of all its processes: what else the machine does adds nothing to it
     status      of the command; null if it was ended after LIMIT_S
     load        of the machine when the task began, over a minute
 
@@ -82,7 +83,7 @@ TASKS = (
 def timed(task: Task, folder: Path) -> dict[str, Any]:
     """A task, done in a folder that has nothing but the file of the wrong change."""
     (folder / "wrong.py").write_text(WRONG, encoding="utf-8")
-    load, began, answer_s = os.getloadavg()[0], time.monotonic(), None
+    load, spent_s, began, answer_s = os.getloadavg()[0], _spent_s(), time.monotonic(), None
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-m", "invariants", *shlex.split(task.words)]
     with subprocess.Popen(  # noqa: S603 - the words of TASKS
@@ -98,7 +99,13 @@ def timed(task: Task, folder: Path) -> dict[str, Any]:
     told = task.words.replace(f"{ROOT}/", "").replace(sys.executable, "python")
     return {"person": task.person, "task": task.asks, "command": f"rocketproof {told}",
             "answer_s": None if answer_s is None else round(answer_s, 1), "ended_s": round(time.monotonic() - began, 1),
-            "status": None if status < 0 else status, "load": round(load, 1)}
+            "cpu_s": round(_spent_s() - spent_s, 1), "status": None if status < 0 else status, "load": round(load, 1)}
+
+
+def _spent_s() -> float:
+    """CPU time of all children that have ended, and of theirs."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def measured(persons: list[str]) -> Iterator[dict[str, Any]]:
