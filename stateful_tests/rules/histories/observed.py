@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ClockJumped,
+    ConsumerRegistered,
     DiskFilled,
     ForceFailed,
     MessageAppended,
@@ -17,13 +18,16 @@ from impl.events import (
     OffsetCorrected,
     ProcessKilled,
     StoreLoaded,
+    SubscriptionUpdated,
 )
 from invariants.histories.operations import Operation
+from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
 
 B, P, C = "broker-a", "producer1", "consumer1"
 QUEUE, MQ = "orders/broker-a/0", MessageQueue("orders", B, 0)
+CALM = Bounds()
 Told = tuple[int, str, Any]
 
 SENT = (Operation("send", P, 1, "k1", time_ms=10),
@@ -99,6 +103,22 @@ def again(*records: Told, causes: tuple[str, ...]) -> Written:
                    observed=(*once, DELIVERED._replace(seq=5, time_ms=40)), kept_observed=once)
 
 
+def heard(ms: int, client: str, text: str) -> Told:
+    """The broker enters a heartbeat of a member."""
+    return ms, B, ConsumerRegistered(B, "G", client, f"{client}:1", True, True, frozenset({("orders", text, 1)}))
+
+
+def put(ms: int, text: str, at: str = B) -> Told:
+    """A broker filters the topic by this expression from now on."""
+    return ms, at, SubscriptionUpdated(at, "G", "orders", text, 1, attached=True)
+
+
+def tagged(tag: str) -> Tables:
+    """The message is there, and has a tag."""
+    return Tables(log_records=(StoredRecord(100, "orders", 0, 0, 100, "k1"),), queue_unit=100, tag=tag)
+
+
+TOLD = heard(2, C, "red"), heard(3, "c2", "green")
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
 ASYNC = loaded(40, 100, "ASYNC_FLUSH")
 FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
@@ -142,6 +162,15 @@ HISTORIES = (
     lost(EARLY_FULL, appended(15), dispatched(16), killed(39), SHORT, causes=()),
     lost(appended(15), *CUT_THERE, kept=(appended(15), killed(39), ASYNC)),
     lost(appended(15), *CUT_THERE, kept=(started(0, at=OTHER_B), *CUT_THERE[1:])),
+    # L3: its tag is red, and its broker filters by the tags of another member.
+    lost(appended(15), *TOLD, put(16, "green"), views=tagged("red"), causes=("L3",)),
+    lost(put(14, "green"), appended(15), *TOLD, views=tagged("red"), causes=("L3",)),
+    lost(put(13, "green"), put(14, "red"), appended(15), *TOLD, views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green || red"), views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green"), views=tagged("green"), causes=()),
+    lost(appended(15), heard(2, C, "red"), heard(3, "c2", "red"), put(16, "green"), views=tagged("red"), causes=()),
+    lost(appended(15), heard(2, C, "red"), heard(3, C, "green"), put(16, "green"), views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green", OTHER_B), views=tagged("red"), causes=()),
     Written("delivered_was_sent", broken=(), observed=(TAKEN, *OTHER, DELIVERED, CONSUMED),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
