@@ -70,7 +70,7 @@ TASKS = (
     Task("committer", "the smallest program that shows what my wrong change breaks",
          "machine subscription --variant wrong.py --base shipped", r"--program "),
     Task("committer", "what does my wrong change break?", "compare wrong.py --base shipped --minutes 1.5",
-         r"broken: "),
+         r"(?<!seems )broken: "),
     Task("committer", "does this repair of B-29 mend it?",
          f"compare {ROOT / 'examples/changes/compute_subscription.py'} --base shipped --minutes 2",
          r"fixed: .*refines_subscription"),

@@ -256,7 +256,9 @@ class Comparing:
     @property
     def left(self) -> Left:
         """What was not looked at; where a change does not end nothing else is worth telling."""
-        return Left((), 0, (), ()) if self.given_up() else Left.by(self._aim, self.found.lived, self.others.answered)
+        if self.given_up():
+            return Left((), 0, (), ())
+        return Left.by(self._aim, self.found.lived, self.found.names, self.others.answered)
 
     def _not_looked_at(self, name: str) -> Verdict:
         note = "no run that it judges was lived through: give it more time"
@@ -274,6 +276,11 @@ class Comparing:
             return ""
         return (failure.doubt if failure is not None else "") or "no tape was played again yet"
 
+    def _doubted(self) -> dict[str, str]:
+        """What seems broken and is not to be believed, or not yet, and why."""
+        broken = (name for name in self.found.names if self.found.effect(name) is Effect.BROKEN)
+        return {name: doubt for name in broken if (doubt := self._doubt(name, self._failure(name)))}
+
     def _change(self, rows: Iterable[Verdict]) -> Verdict:
         """The row that says what came of the change as a whole."""
         effects = {row.property: row for row in rows}
@@ -282,7 +289,7 @@ class Comparing:
         outcome = Outcome.HOLDS
         if believed:
             outcome = Outcome.VIOLATED
-        elif broken or self._failed or self.found.endless or not self.found.pairs:
+        elif broken or self._failed or self.found.endless or self.found.talking or not self.found.pairs:
             outcome = Outcome.UNKNOWN
         elif not self.executed:
             outcome = Outcome.NEVER_EXECUTED
@@ -319,21 +326,21 @@ class Comparing:
         effects = {self.found.effect(name) for name in self.found.names}
         effects |= {Effect.BROKEN for one in self.others.found if one.worse}
         told = [str(one) for one in Effect if one in effects - {*QUIET}]
+        told += ["talks without end"] if self.found.talking else []
         return " and ".join(told) or (NONE_SEEN if self.found.enough or self.claimed else TOO_FEW)
 
     def so_far(self) -> str:
         """What is seen of the change up to now."""
-        return Told(self.found, "").so_far()
+        return Told(self.found, "").so_far(self._doubted())
 
     def headline(self) -> str:
         """What came of it, in a sentence."""
-        return Told(self.found, "").headline(self.said, [one.about for one in self.others.found if one.worse])
+        claims = [one.about for one in self.others.found if one.worse]
+        return Told(self.found, "").headline(self.said, claims, self._doubted())
 
     def unsettled(self) -> list[str]:
         """What more time may settle: what is broken and not believed yet, and a difference that chance may explain."""
-        broken = (name for name in self.found.names if self.found.effect(name) is Effect.BROKEN)
-        doubts = ((name, self._doubt(name, self._failure(name))) for name in broken)
-        doubted = [f"not believed yet that {name} is broken: {doubt}" for name, doubt in doubts if doubt]
+        doubted = [f"not believed yet that {name} is broken: {doubt}" for name, doubt in self._doubted().items()]
         apart = Told(self.found, "").most_apart() if self.said in {NONE_SEEN, TOO_FEW} else ""
         return doubted + ([f"{apart}; chance may explain it"] if apart else [])
 

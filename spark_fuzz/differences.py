@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
 from typing import NamedTuple
@@ -108,9 +108,10 @@ class Differences:
 
     pairs -- how many. unknown -- why some could not be judged. same_digest, judged_alike -- pairs whose sides have
     equal digests, and of which judges say the same. met -- judged pairs that have met the change. endless -- by what
-    does not end: in how many pairs. lived -- judged pairs by workload. calls, reached -- by place: calls of what is
-    replaced, and in how many runs. costs -- by name: what the runs of either side have cost; None: longer than any
-    other.
+    does not end: in how many pairs. talking -- by workload: pairs in which the change talks without end, and the base
+    does not; what the change has shown until then breaks a property that the base keeps, and no test counts it. lived
+    -- judged pairs by workload. calls, reached -- by place: calls of what is replaced, and in how many runs. costs --
+    by name: what the runs of either side have cost; None: longer than any other.
     """
 
     def __init__(self, base: Subject) -> None:
@@ -118,12 +119,14 @@ class Differences:
         self.base = base
         self.pairs = self.same_digest = self.judged_alike = self.met = 0
         self.endless = Counter[str]()
+        self.talking = Counter[str]()
         self.unknown: list[str] = []
         self.calls, self.reached = Counter[str](), Counter[str]()
         self.costs: dict[str, tuple[list[int | None], list[int | None]]] = {
             name: ([], []) for name in ("messages", "requests", "converged_ms")}
         self.lived = Counter[str]()
         self._ways: dict[Key, Seen] = defaultdict(Seen)
+        self._while_talking = Counter[Key]()
         self._broken_ms: dict[str, tuple[Counter[int], Counter[int]]] = defaultdict(lambda: (Counter(), Counter()))
         self._longer_ms: dict[str, Counter[int]] = defaultdict(Counter)
         self._of_base: set[Key] = set()
@@ -146,6 +149,8 @@ class Differences:
             self.endless[what_does_not_end(pair.changed.unknown)] += 1
         if pair.unknown:
             self.unknown.append(f"seed {pair.seed} of {pair.plan.workload}: {pair.unknown}")
+            if pair.changed.talks and not pair.base.unknown:
+                self._take_talk(pair)
             return
         self.judged_alike += pair.base.judged_as(pair.changed)
         self.met += pair.met
@@ -155,6 +160,11 @@ class Differences:
         for name, sides in self.costs.items():
             for side, numbers in zip((pair.base, pair.changed), sides, strict=True):
                 numbers.append(getattr(side, name))
+
+    def _take_talk(self, pair: Pair) -> None:
+        self.talking[pair.plan.workload] += 1
+        self._of_base.update(pair.base.shown)
+        self._while_talking.update(_with_properties(pair.changed.shown))
 
     def _take_ways(self, pair: Pair) -> None:
         for key in _with_properties((*pair.base.shown, *pair.changed.shown)):
@@ -178,8 +188,9 @@ class Differences:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All properties that some pair was judged by."""
-        return tuple(dict.fromkeys([*chain.from_iterable(map(judged, self.lived)), *(key[0] for key in self._ways)]))
+        """All properties that some pair was judged by, or of which the change shows what the base keeps."""
+        shown = (key[0] for key in (*self._ways, *filter(self._declared, self._while_talking)))
+        return tuple(dict.fromkeys([*chain.from_iterable(map(judged, self.lived)), *shown]))
 
     def answers(self) -> Mapping[Question, Answer]:
         """Every question, answered by the pairs so far."""
@@ -195,7 +206,7 @@ class Differences:
 
     def ways(self, name: str) -> dict[Key, Seen]:
         """The ways in which a property was seen broken."""
-        return {key: seen for key, seen in sorted(self._ways.items()) if key[0] == name and len(key) > 1}
+        return {key: self._seen(key) for key in self._keys() if key[0] == name and len(key) > 1}
 
     def effect(self, name: str) -> Effect:
         """What the change does to a property.
@@ -210,36 +221,48 @@ class Differences:
         for effect in (Effect.FIXED, Effect.BETTER):
             if effect in effects:
                 return effect
-        seen = self._ways.get((name,), Seen())
+        seen = self._seen((name,))
         met = seen.base or seen.changed or not self.base.hazards(name)
         return Effect.UNCHANGED if met else Effect.NOT_MET
 
     def _asked(self) -> Iterator[tuple[Question, Asked]]:
-        ways = Counter(key[0] for key in self._ways)
-        for name in self.names:
-            seen = self._ways.get((name,), Seen())
-            yield Question(WHETHER, (name,)), whether(seen.base_only, seen.changed_only)
-        for key, seen in sorted(self._ways.items()):
-            if len(key) > 1 and ways[key[0]] > 2:  # noqa: PLR2004 - a single way is the property itself
-                yield Question(WHETHER, key), whether(seen.base_only, seen.changed_only)
+        keys = self._keys()
+        ways = Counter(key[0] for key in keys)
+        several = [key for key in keys if len(key) > 1 and ways[key[0]] > 2]  # noqa: PLR2004 - one is the property itself
+        for key in (*((name,) for name in self.names), *several):
+            seen = self._seen(key)
+            yield Question(WHETHER, key), whether(seen.base_only, seen.changed_only)
         for name, longer in sorted(self._longer_ms.items()):
             yield Question(HOW_LONG, (name,)), how_much(tuple(longer.elements()))
 
     def _answer(self, question: Question, asked: Asked, p: float) -> Answer:
         key = question.key
-        of = sum(pairs for workload, pairs in self.lived.items() if key[0] in judged(workload))
-        seen = self._ways.get(key, Seen())
+        declared = question.asking == WHETHER and self._declared(key)
+        lived = self.lived + self.talking if declared else self.lived
+        of = sum(pairs for workload, pairs in lived.items() if key[0] in judged(workload))
         if question.asking == HOW_LONG:
             base_ms, changed_ms = map(_mean, self._broken_ms[key[0]])
-            return Answer(question, of, seen, asked, p, base_ms=base_ms, changed_ms=changed_ms)
-        return Answer(question, of, seen, asked, p, declared=self._declared(key, seen))
+            return Answer(question, of, self._ways.get(key, Seen()), asked, p, base_ms=base_ms, changed_ms=changed_ms)
+        return Answer(question, of, self._seen(key), asked, p, declared=declared)
 
-    def _declared(self, key: Key, seen: Seen) -> bool:
+    def _keys(self) -> list[Key]:
+        """All ways in which something was seen, and the properties that they break."""
+        return sorted({*self._ways, *self._while_talking})
+
+    def _seen(self, key: Key) -> Seen:
+        """In how many pairs it was seen; of what the base keeps also in those in which the change talks without end."""
+        seen = self._ways.get(key, Seen())
+        more = self._while_talking[key] if self._declared(key) else 0
+        return replace(seen, changed_only=seen.changed_only + more)
+
+    def _declared(self, key: Key) -> bool:
         """Whether the base keeps it by all that is declared and seen, and the change does not."""
-        if seen.base or not seen.changed:
+        seen = self._ways.get(key, Seen())
+        if seen.base or not (seen.changed or self._while_talking[key]):
             return False
-        ways = [key] if len(key) > 1 else [one for one in self._ways if one[0] == key[0] and len(one) > 1]
-        return any(not (self.base.explains(one) or self._ways[one].base or one in self._of_base) for one in ways)
+        ways = [key] if len(key) > 1 else [one for one in self._keys() if one[0] == key[0] and len(one) > 1]
+        return any(not (self.base.explains(one) or self._ways.get(one, Seen()).base or one in self._of_base)
+                   for one in ways)
 
 
 def _with_properties(keys: Iterable[Key]) -> list[Key]:

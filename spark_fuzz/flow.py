@@ -114,7 +114,9 @@ class Flow:
         return cores + min(cores, 2 + cores // 8) if self.left_s > AHEAD_OF_END * self._task_s else cores
 
     def _task(self) -> Task | None:
-        return self._question() or self._wish() or self._planned()
+        """A wish that had no room before the plan was known to be done has it now."""
+        before = self._feed.over
+        return self._question() or self._wish() or self._planned() or (None if before else self._wish())
 
     def _question(self) -> Task | None:
         speed, units, cost_s = self._speeds[QUESTION], list[Unit](), 0.0

@@ -27,11 +27,10 @@ class Left:
     questions: tuple[str, ...]
 
     @classmethod
-    def by(cls, aim: Comparison, lived: Collection[str], answered: Collection[str]) -> Self:
-        """What is left of a comparison; lived -- workloads. answered -- units of other judges."""
+    def by(cls, aim: Comparison, lived: Collection[str], known: Collection[str], answered: Collection[str]) -> Self:
+        """What is left of a comparison; lived -- workloads. known -- properties. answered -- units of other judges."""
         all_workloads = aim.worlds.workloads
         left = tuple(one for one in all_workloads if one not in lived)
-        known = {name for workload in lived for name in judged(workload)}
         names = dict.fromkeys(name for name in chain.from_iterable(map(judged, left)) if name not in known)
         asked = (unit.id for unit in touched.units(aim.base, aim.changed) if unit.id not in answered)
         return cls(left, len(all_workloads), tuple(names), tuple(one.rpartition(BETWEEN)[2] for one in asked))

@@ -49,8 +49,8 @@ class Side:
     digest -- of all that was recorded. states -- stands for that, all model states, and what judges saw. unknown -- why
     it could not be judged. shown -- what judges saw. broken_ms -- how long each promise was broken after the world had
     healed. calls -- of what is replaced, by place. messages, requests -- how many were sent. converged_ms -- how long
-    after the healing the last promise came true; None: one never did. endless -- whether
-    it was given up, as it did not end.
+    after the healing the last promise came true; None: one never did. endless -- whether it was given up, as it did not
+    end. talks -- or as it talks without end: shown is what was seen until then.
     """
 
     digest: str
@@ -63,6 +63,7 @@ class Side:
     requests: int
     converged_ms: int | None
     endless: bool = False
+    talks: bool = False
 
     @classmethod
     def of(cls, plan: Plan, record: RunRecord) -> Side:
@@ -72,7 +73,7 @@ class Side:
         converged_ms = max(broken_ms.values(), default=0) if set(promises) <= set(record.kept_ms) else None
         shown = {one.key: Shown(one.time_ms, one.sentence) for one in record.seen}
         return cls(record.digest, fingerprint(record).hex(), record.unknown, shown, broken_ms, record.calls,
-                   record.messages, record.requests, converged_ms, record.endless)
+                   record.messages, record.requests, converged_ms, record.endless, record.talks)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

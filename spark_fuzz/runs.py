@@ -256,7 +256,8 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     with lived(plan, telling) as (world, record):
         shown = {key: exhibit(plan, telling, world, record, key) for key in map(tuple, body["keys"])}
     # Judges change no run, and are half of its cost; where they gave up, the run ended with them.
-    others = [run(plan, QuietTape(tape), judged=bool(record.unknown)) for _ in range(1, body["looks"])]
+    again = bool(record.unknown) and not record.talks
+    others = [run(plan, QuietTape(tape), judged=again) for _ in range(1, body["looks"])]
     differ = len({record.digest, *(other.digest for other in others), digest or record.digest}) > 1
     for key, found in shown.items():
         yield {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from invariants.finding import causes_in
@@ -28,9 +28,9 @@ class Told:
                 for one in self._answers[1:] if one.effect not in QUIET]
         return "; ".join([f"broken {counted(whole.seen, whole.of)}, {chance(whole)}", *ways])
 
-    def so_far(self) -> str:
-        """What a comparison says while it works: what differs already, or else what differs most."""
-        if told := self._differing(()):
+    def so_far(self, doubted: Collection[str]) -> str:
+        """What a comparison says while it works: what differs already, or else what differs most; see headline."""
+        if told := [*self._differing((), doubted), *self._talking()]:
             return f"so far {'; '.join(told)}"
         apart = self.most_apart()
         return f"so far nothing but chance; {apart}" if apart else "so far no difference"
@@ -47,19 +47,28 @@ class Told:
         """By property, in how many runs of either side it is broken."""
         return {name: counted(whole.seen, whole.of) for name in self._found.names for whole in self._found.of(name)[:1]}
 
-    def _differing(self, claims: Sequence[str]) -> list[str]:
-        """What is broken, fixed and better, each with its properties; claims -- about decisions that are broken."""
-        each = {effect: [name for name in self._found.names if self._found.effect(name) is effect] for effect in Effect}
-        each[Effect.BROKEN] += claims
-        return [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in QUIET]
+    def _differing(self, claims: Sequence[str], doubted: Collection[str]) -> list[str]:
+        """What is broken, fixed and better, each with its properties, and what seems broken."""
+        found = self._found
+        each = {effect: [name for name in found.names if found.effect(name) is effect] for effect in Effect}
+        seems = [name for name in each[Effect.BROKEN] if name in doubted]
+        each[Effect.BROKEN] = [name for name in each[Effect.BROKEN] if name not in doubted] + [*claims]
+        told = [f"{effect}: {', '.join(names)}" for effect, names in each.items() if names and effect not in QUIET]
+        return told + ([f"seems broken: {', '.join(seems)}"] if seems else [])
 
-    def headline(self, said: str, claims: Sequence[str]) -> str:
+    def _talking(self) -> list[str]:
+        """That the change talks without end, if it does."""
+        talking = self._found.talking.total()
+        said = f"talks without end in {talking:,} of {self._found.pairs:,} runs, which were cut off"
+        return [said] if talking else []
+
+    def headline(self, said: str, claims: Sequence[str], doubted: Collection[str]) -> str:
         """What came of a change: what differs, what was called, how many digests are equal.
 
-        claims -- properties of decisions that are broken.
+        claims -- properties of decisions that are broken. doubted -- properties of which it is not believed yet.
         """
         found = self._found
-        told = self._differing(claims)
+        told = [*self._differing(claims, doubted), *self._talking()]
         calls = ", ".join(f"{place} ({count:,} calls in {found.reached[place]:,} of {found.pairs:,} runs)"
                           for place, count in found.calls.items())
         return "; ".join([

@@ -26,6 +26,7 @@ from impl.common.message_selector import MessageSelector
 from impl.decisions.java_errors import IllegalArgumentError, JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import READ_FAILED, ConsumeFromWhere
+from impl.events import QueuesHeld
 from impl.hash_map import ConcurrentHashMap, IllegalStateError
 from impl.ports.node import Node
 from impl.ports.threads import Lock, Signal
@@ -143,6 +144,7 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
         self.rebalance_impl.subscription_inner.remove(topic)
         self._cancel(lambda mq: mq.topic == topic)
         self.assigned_message_queue.remove_assigned_message_queue(topic)
+        self._report_queues()
 
     def assign(self, mqs: Collection[MessageQueue]) -> None:
         """DefaultLitePullConsumerImpl#assign: exactly these; raises IllegalArgumentError, IllegalStateError."""
@@ -150,6 +152,7 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
             raise IllegalArgumentError("Message queues can not be null or empty.")
         self._set_subscription_type(ASSIGN)
         self.assigned_message_queue.update_assigned_message_queue(mqs)
+        self._report_queues()
         if self.service_state == RUNNING:
             self._update_pull_tasks(mqs)
 
@@ -159,7 +162,12 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
         """MessageQueueListenerImpl#messageQueueChanged."""
         mine = mq_all if self.config.message_model == BROADCASTING else mq_divided
         self.assigned_message_queue.update_assigned_message_queue(mine, topic)
+        self._report_queues()
         self._update_pull_tasks(mine, topic)
+
+    def _report_queues(self) -> None:
+        mqs = frozenset(self.assigned_message_queue.message_queues())
+        self.node.trace(QueuesHeld(self.instance.client_id, self.group, mqs))
 
     def _update_pull_tasks(self, mqs: Collection[MessageQueue], topic: str | None = None) -> None:
         """DefaultLitePullConsumerImpl#updatePullTask, #updateAssignPullTask if there is no topic."""

@@ -106,6 +106,7 @@ class PullAPIWrapper:
             records = decodes(ByteBuffer(pull_result.message_binary or b""))
             found = tuple(msg for msg in records if _is_subscribed(subscription_data, msg))
             for msg in found:
+                msg.broker_name = mq.broker_name
                 msg.put_property(PROPERTY_MIN_OFFSET, str(pull_result.min_offset))
                 msg.put_property(PROPERTY_MAX_OFFSET, str(pull_result.max_offset))
         return pull_result._replace(msg_found_list=found, message_binary=None)

@@ -36,6 +36,7 @@ class MessageExt:
     prepared_transaction_offset: int = 0
     body_crc: int = 0
     msg_id: str | None = None
+    broker_name: str | None = None
 
     def get_property(self, name: str) -> str | None:
         """Message#getProperty."""

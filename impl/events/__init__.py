@@ -289,6 +289,24 @@ from impl.events.ownership import (
 from impl.events.ownership import (
     RouteUpdated as RouteUpdated,
 )
+from impl.events.polling import (
+    CommitAsked as CommitAsked,
+)
+from impl.events.polling import (
+    MessagesPolled as MessagesPolled,
+)
+from impl.events.polling import (
+    PollBegan as PollBegan,
+)
+from impl.events.polling import (
+    QueueRested as QueueRested,
+)
+from impl.events.polling import (
+    QueuesHeld as QueuesHeld,
+)
+from impl.events.polling import (
+    QueueSought as QueueSought,
+)
 from impl.events.registration import (
     BrokerShutDown as BrokerShutDown,
 )

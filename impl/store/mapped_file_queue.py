@@ -109,15 +109,15 @@ class MappedFileQueue:
 
     def find_mapped_file_by_offset(self, offset: int, return_first_on_not_found: bool = False) -> MappedFile | None:
         """MappedFileQueue#findMappedFileByOffset: the file in which the offset lies, wherever it is in the list."""
-        first, last = self.first_mapped_file(), self.last_mapped_file()
-        if first is None or last is None:
+        files, size = self.mapped_files, self.mapped_file_size
+        if not files:
             return None
-        size = self.mapped_file_size
-        if first.file_from_offset <= offset < last.file_from_offset + size:
+        first = files[0]
+        if first.file_from_offset <= offset < files[-1].file_from_offset + size:
             index = mapped_file_index(offset, first.file_from_offset, size)
-            if 0 <= index < len(self.mapped_files) and self._lies_in(self.mapped_files[index], offset):
-                return self.mapped_files[index]
-            for mapped_file in self.mapped_files:
+            if 0 <= index < len(files) and self._lies_in(files[index], offset):
+                return files[index]
+            for mapped_file in files:
                 if self._lies_in(mapped_file, offset):
                     return mapped_file
         return first if return_first_on_not_found else None
@@ -140,8 +140,10 @@ class MappedFileQueue:
 
     def get_max_offset(self) -> int:
         """MappedFileQueue#getMaxOffset: the end of what is readable; 0 without files."""
-        last = self.last_mapped_file()
-        return 0 if last is None else last.file_from_offset + last.get_read_position()
+        if not self.mapped_files:
+            return 0
+        last = self.mapped_files[-1]
+        return last.file_from_offset + last.get_read_position()
 
     def get_max_wrote_position(self) -> int:
         """MappedFileQueue#getMaxWrotePosition; 0 without files."""

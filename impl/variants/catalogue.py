@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from impl.variants.bugs import broker_clients, listening, mixed, name_server, ports, rebalancing, seeded, upkeep
+from impl.variants.bugs import (
+    broker_clients,
+    listening,
+    mixed,
+    name_server,
+    polling,
+    ports,
+    rebalancing,
+    seeded,
+    upkeep,
+)
 from impl.variants.bugs import locks as lock_bugs
 from impl.variants.bugs import messages as message_bugs
 from impl.variants.bugs import offsets as offset_bugs
@@ -41,7 +51,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
-    *sending_bugs.BUGS, *replica_bugs.BUGS,
+    *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -70,8 +70,11 @@ def endless(error: BaseException, files: Sequence[str]) -> str:
     """Which function of one's own files was at work when time was over, and why that was said; else only why.
 
     It is the last one that other code has called: what it calls of these files may have come and gone. The line is the
-    one with which it begins, as it is the same wherever time was over.
+    one with which it begins, as it is the same wherever time was over. Of a run in which time still passes (stands is
+    False) no function is the one.
     """
+    if not getattr(error, "stands", True):
+        return str(error)
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
     own = [code.co_filename in files for code in codes]
     entered = [code for code, mine, before in zip(codes, own, [False, *own], strict=False) if mine and not before]

@@ -25,7 +25,7 @@ being have has had having do does did doing would should could ought can will sh
 if or because as until while of at by for with about against between into through during before after above below to
 from up out in on off over under further then once here there when where why how all any both each few
 more most other some such no nor not only own same so than too very also just yet still one even although since
-though whether either neither rocketmq message come came get got make made let use know say see look find found
+though whether either neither already rocketmq message come came get got make made let use know say see look find found
 happen give given keep kept go went s ms
 """
 _STEMMER = snowballstemmer.stemmer("english")

@@ -118,8 +118,12 @@ def _missing(message: Message, stored: Operation, group: str, context: Context) 
 
 def subscribes(assigned: Operation, tag: str | None) -> bool:
     """Whether the owner of a queue subscribes a tag."""
-    return assigned.tags is None or assigned.tags.strip() == "*" or (
-        tag is not None and tag in [one.strip() for one in assigned.tags.split("||")])
+    return assigned.tags is None or selects(assigned.tags, tag)
+
+
+def selects(tags: str, tag: str | None) -> bool:
+    """Whether an expression, tags separated by `||` or `*`, has a tag; None: a message without one."""
+    return tags.strip() == "*" or (tag is not None and tag in [one.strip() for one in tags.split("||")])
 
 
 def _phantom(message: Message, context: Context) -> Iterator[Told]:

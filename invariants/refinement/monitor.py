@@ -290,6 +290,8 @@ class Monitor:
         if len(self.states) > 1:
             self.rewrite(lambda _: writes)
             return
+        if not writes:
+            return
         self._name(writes)
         self._judge.note(self._noted(self._apply(writes)), self.states)
 

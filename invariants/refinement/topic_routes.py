@@ -86,9 +86,9 @@ class TopicsOfName:
 
     def _forget_unlisted(self, listed: frozenset[str]) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
-        routed = self.table.topics(self.name)
-        self.monitor.write({("routed", topic): False for topic in self._named["Topic"]
-                            if topic not in listed and self.value("routed", topic) and topic not in routed})
+        unlisted = [topic for topic in self._named["Topic"] if topic not in listed and self.value("routed", topic)]
+        routed = self.table.topics(self.name) if unlisted else ()
+        self.monitor.write({("routed", topic): False for topic in unlisted if topic not in routed})
 
     def _as_slave(self, event: BrokerRegistered, version: tuple[int, int]) -> list[Finding]:
         if event.broker_addr != self.master:

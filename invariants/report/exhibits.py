@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from invariants.relied_on import RELIED_ON
 from invariants.report import grouping, runs, sequence, words
 from invariants.report.graph import LARGEST, draw
 from invariants.report.shapes import Counterexample, Graph, Proof, Trace, read, text
@@ -73,7 +74,7 @@ def exhibits(shown: Sequence[Shown], evidence: Mapping[str, Mapping[str, Any]]) 
 
 
 def _place(row: Verdict) -> tuple[int, str, list[str], str]:
-    headline = grouping.index(words.HEADLINE, row.property)
+    headline = grouping.index(RELIED_ON, row.property)
     return headline, row.property, grouping.hazard_order(row.hazard), words.subject(row)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from invariants.hazards import HAZARDS, Hazard
+from invariants.relied_on import RELIED_ON
 from invariants.report import words
 from invariants.verdict import Outcome, Verdict
 
@@ -107,7 +108,7 @@ def group(rows: Iterable[Verdict]) -> Group:
 
 
 def _group(row: Verdict) -> Group:
-    if row.property in words.HEADLINE or kind(row) in _PROMISED:
+    if row.property in RELIED_ON or kind(row) in _PROMISED:
         return Group.PROMISED
     if kind(row) in _SUPPORTING:
         return Group.SUPPORTING
@@ -125,7 +126,7 @@ def by_property(rows: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     of = {name: concepts(own) for name, own in found.items()}
 
     def key(name: str) -> tuple[int, int, list[str], str]:
-        return list(Group).index(group(found[name])), index(words.HEADLINE, name), of[name], name
+        return list(Group).index(group(found[name])), index(RELIED_ON, name), of[name], name
     return {name: sorted(found[name], key=_within) for name in sorted(found, key=key)}
 
 
@@ -221,6 +222,6 @@ def given(rows: Iterable[Verdict]) -> list[str]:
     return list(dict.fromkeys(str(name) for names in stated if isinstance(names, list | tuple) for name in names))
 
 
-def index(names: Sequence[str], name: str) -> int:
+def index(names: Collection[str], name: str) -> int:
     """The place of a name; behind all others if it is not among them."""
-    return names.index(name) if name in names else len(names)
+    return [*names, name].index(name)

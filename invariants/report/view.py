@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from invariants.hazards import Hazard
+from invariants.relied_on import RELIED_ON
 from invariants.report import grouping, words
 from invariants.report.campaigns import COVERAGE, MATRIX, Matrix, growths
 from invariants.report.compared import COMPARED, Comparison
@@ -139,6 +140,6 @@ def _line(own: Sequence[Shown], judges: Sequence[str], planted: Sequence[Verdict
     name = own[0].row.property
     concepts = sorted({one.concept for one in own})
     excuses = BY_NAME[name].excuses if name in BY_NAME else ()
-    return Line(name, concepts[0] if len(concepts) == 1 else f"{len(concepts)} concepts", name in words.HEADLINE,
+    return Line(name, concepts[0] if len(concepts) == 1 else f"{len(concepts)} concepts", name in RELIED_ON,
                 {judge: [one for one in own if one.row.judge == judge] for judge in judges},
                 grouping.noticed(planted) if planted else "", [one.sentence for one in excuses if not one.hazard])

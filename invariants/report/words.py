@@ -18,15 +18,6 @@ GLYPHS = {Outcome.HOLDS: "✓", Outcome.VIOLATED: "✗", Outcome.UNKNOWN: "?", O
 TRADE_OFF = "~"
 """The sign of what is given up, and is no error."""
 
-# What users of RocketMQ rely on first; these lead every table in which they occur.
-HEADLINE = (
-    "nothing_is_skipped",
-    "acknowledged_survives_crash",
-    "send_outcome_is_honest",
-    "ordered_messages_stay_in_order",
-    "ownership_converges",
-)
-
 _OF_VARIANTS: Mapping[str, tuple[str, str]] = {
     NOTICED: ("it was noticed", "it was not noticed"),
     HARMLESS: ("nothing got worse", "something got worse"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
@@ -180,7 +181,7 @@ class broadcaster_goes_on_where_it_ended(Rule):
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full since the file should have been written."""
         ended = self.ended[told.about[:4]]
-        return not ended.written and any(ended.ms <= end_ms for _, end_ms in self.facts.full.get(told.about[:1], ()))
+        return not ended.written and self.facts.had_no_room(told.about[0], ended.ms, inf)
 
     @on(OffsetsWritten)
     def writes(self, _: int, at: str, event: OffsetsWritten) -> None:

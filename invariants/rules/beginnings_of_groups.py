@@ -9,7 +9,8 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.causes_of_filters import was_left_out
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import Place
@@ -46,8 +47,9 @@ class Read:
 class Beginnings(Rule):
     """What rules share that look where the members of a group begin.
 
-    A reset, or the correction of an illegal offset, may go anywhere, and whoever has not heard of it may undo it. After
-    it the group is where its one owner commits, when nobody else has been heard of for as long as a reset takes.
+    A reset, a seek, or the correction of an illegal offset, may go anywhere, and whoever has not heard of it may undo
+    it. After it the group is where its one owner commits, when nobody else has been heard of for as long as a reset
+    takes.
 
     read -- what is read of a queue since it is known where the group is, or since somebody took it. known_ms --
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
@@ -70,14 +72,17 @@ class Beginnings(Rule):
             self._is_known_at(place, ms, event)
 
     def _is_known_at(self, place: Place, ms: int, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
-        if place in self.moved_ms:
+        if self.moved_ms and place in self.moved_ms:
             if isinstance(event, events.OffsetCommitted):
                 self._goes_on(ms, place, machine_of(event.connection), event.offset)
         elif event.offset != NO_OFFSET:
-            if place in self.lost_ms and (place not in self.known_ms or self._is_of_a_holder(place, event)):
+            is_known = place in self.known_ms
+            if self.lost_ms and place in self.lost_ms and (not is_known or self._is_of_a_holder(place, event)):
                 self.goes_on_anew(place, event.offset)
-            self.known_ms.setdefault(place, ms)
-            self.read.setdefault(place, Read(event.offset))
+            if not is_known:
+                self.known_ms[place] = ms
+            if place not in self.read:
+                self.read[place] = Read(event.offset)
 
     def _is_of_a_holder(self, place: Place, event: events.OffsetCommitted | events.OffsetAnswered) -> bool:
         """Whether somebody who holds the queue since before the loss commits what it has settled from its beginning."""
@@ -85,21 +90,22 @@ class Beginnings(Rule):
             return False
         sender = machine_of(event.connection)
         progress, lost_ms = self.facts.progress.get((sender, *place)), self.lost_ms[place]
-        was_taken = any((key[0], *key[2:]) == (sender, *place) and taken_ms <= lost_ms
-                        for key, taken_ms in self.facts.holdings.items())
-        return was_taken and progress is not None and event.offset <= progress.all_below
+        return progress is not None and event.offset <= progress.all_below and any(
+            key[0] == sender and self.facts.holdings[key] <= lost_ms for key in self.facts.holders(*place))
 
     def _goes_on(self, ms: int, place: Place, sender: str, offset: int) -> None:
         """A queue that was moved is committed, and perhaps by its one owner, whom nobody has disturbed for long."""
-        if {key[0] for key in self.facts.holdings if key[2:] == place} != {sender}:
+        if {key[0] for key in self.facts.holders(*place)} != {sender}:
             self.moved_ms[place] = ms
         elif ms - self.moved_ms[place] > deadlines.reset(self.bounds):
             del self.moved_ms[place]
             self.known_ms[place], self.read[place] = ms, Read(offset)
             self.read[place].settle(self.facts.progress[sender, *place].settled_ms)
 
-    @on(events.OffsetReset, events.OffsetCorrected)
-    def is_moved(self, ms: int, at: str, event: events.OffsetReset | events.OffsetCorrected) -> None:
+    @on(events.OffsetReset, events.OffsetCorrected, events.QueueSought)
+    def is_moved(
+        self, ms: int, at: str, event: events.OffsetReset | events.OffsetCorrected | events.QueueSought,
+    ) -> None:
         if not self.facts.broadcasts(at, event.group):
             place = event.group, event.mq
             self.moved_ms[place] = ms
@@ -136,7 +142,7 @@ class Beginnings(Rule):
 
     def is_held(self, group: str, mq: MessageQueue) -> bool:
         """Whether somebody holds the queue, and reads what lies between."""
-        return any(key[2:] == (group, mq) for key in self.facts.holdings)
+        return bool(self.facts.holders(group, mq))
 
     @on(events.GroupOffsetsRemoved)
     def is_deleted(self, ms: int, at: str, event: events.GroupOffsetsRemoved) -> None:
@@ -191,10 +197,16 @@ class no_beginning_skips(Beginnings):
     """
 
     judges = "nothing_is_skipped"
-    shipped = "violated: L2 a failed read is taken for no offset"
+    shipped = "violated: L2 a failed read is taken for no offset, L3 a filter of another member"
     cite = "RebalancePushImpl#computePullFromWhereWithException, RemoteBrokerOffsetStore#readOffset"
     about = "at group mq"
-    excuses = (LOST,)
+    excuses = (
+        LOST,
+        cause("L3", "a broker has left out what is not settled, and another member subscribes other tags",
+              when=lambda rule, told: was_left_out(rule, told.about[1], told.about[2], rule.below)),
+    )
+
+    below = 0
 
     @on(events.QueueTaken)
     def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
@@ -204,6 +216,7 @@ class no_beginning_skips(Beginnings):
             self.goes_on_anew(place, event.offset)
         if place in self.anew:
             below = max(below, self.read[place].settled_from(self.anew[place]))
+        self.below = below
         if event.offset > below and place in self.known_ms:
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)

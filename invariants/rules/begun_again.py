@@ -113,7 +113,7 @@ def _has_expired(rule: Any, way: Way, settled: At) -> bool:
 def _joiner_was_early(rule: Any, way: Way, settled: At) -> bool:
     """Whoever has settled it held the queue when it was answered, or was about to send its last commit."""
     dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
-    still_held = any((key[0], *key[2:]) == (settled.at, *way.place) for key in rule.facts.holdings)
+    still_held = any(key[0] == settled.at for key in rule.facts.holders(*way.place))
     is_early = still_held or dropped_ms + deadlines.given_up(rule.bounds) >= way.answered.ms
     return is_early and _may_wait_until(rule, way, settled, way.answered.ms)
 

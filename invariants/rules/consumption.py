@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
@@ -100,7 +101,8 @@ class found_is_settled(Duty):
 
     failed = Kept("at group")
 
-    late = "{at} has found {what} in group {group}, and has settled nothing for {waited_ms} ms"
+    late = ("{at} has found message {what[0]} of queue {what[1].queue_id} of {what[1].topic} at {what[1].broker_name} "
+            "in group {group}, and has settled nothing for {waited_ms} ms")
 
     @on(MessagesAnswered)
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
@@ -120,10 +122,10 @@ class found_is_settled(Duty):
         else:
             self.owe(key, ms, least)
 
-    def _least_open(self, at: str, client_id: str, group: str) -> str | None:
+    def _least_open(self, at: str, client_id: str, group: str) -> tuple[int, MessageQueue] | None:
         """A message that was found in a queue that is held, and not settled."""
-        for mq in self.facts.held_at(at, client_id, group):
+        for *_, mq in self.facts.held_at(at, client_id, group):
             progress = self.facts.progress.get((at, group, mq))
             if progress is not None and progress.open:
-                return f"message {min(progress.open)} of {queue_text(mq)}"
+                return min(progress.open), mq
         return None

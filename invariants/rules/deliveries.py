@@ -168,12 +168,12 @@ class Delivered(Promise):
     """What promises share that look at what is stored, and at what listeners have said of it.
 
     Only what was stored before the world healed is looked for: the rest may be on its way.
-    stored_ms -- the keys of that. settled, given -- group, machine and key of what a listener has succeeded with, and
-    was given. dead -- group and key of dead letters.
+    stored_ms -- the keys of that. settled -- group and key of what a listener has succeeded with. given -- group,
+    machine and key of what one was given. dead -- group and key of dead letters.
     """
 
     stored_ms = Kept("key", survives="all")
-    settled = Kept("group at key", survives="all")
+    settled = Kept("group key", survives="all")
     given = Kept("group at key", survives="all")
     dead = Kept("group key", survives="all")
     # What was read of a broker's log when the world had healed: where it begins, and the records that are looked for.
@@ -185,10 +185,10 @@ class Delivered(Promise):
             self.given.setdefault((event.group, at, key), ms)
 
     @on(MessagesAnswered)
-    def is_settled(self, ms: int, at: str, event: MessagesAnswered) -> None:
+    def is_settled(self, ms: int, _: str, event: MessagesAnswered) -> None:
         for key, answer in zip(event.keys, event.answers, strict=True):
             if answer == SUCCESS:
-                self.settled.setdefault((event.group, at, key), ms)
+                self.settled.setdefault((event.group, key), ms)
 
     @on(MessageAppended)
     def is_stored(self, ms: int, at: str, event: MessageAppended) -> None:
@@ -219,6 +219,8 @@ class Delivered(Promise):
         readers: dict[tuple[str, str], list[str]] = {}
         others = set()
         for one in self.views.in_service():
+            if self.facts.is_refused(one.group, one.client_id):
+                continue
             for topic, subscription in self.views.subscribed(one.machine, one.group).items():
                 readers.setdefault((one.group, topic), []).append(one.machine)
                 if subscription.sub_string != SUB_ALL or one.message_model != message_model:
@@ -230,17 +232,24 @@ class Delivered(Promise):
 class every_message_is_settled(Delivered):
     """A message that is stored has been consumed by each group that reads its topic, or is one of its dead letters."""
 
+    shipped = "violated: U4 a member that has queues of the topic does not subscribe it"
+    excuses = (cause("U4", "a member of the group does not subscribe the topic",
+                     when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),)
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq"
     within_ms = deadlines.all_settled
     named = True
 
+    def lacks(self, group: str, topic: str) -> bool:
+        """Whether a member of the group does not subscribe a topic; whom a broker refuses is none."""
+        return any(topic not in self.views.subscribed(one.machine, group) for one in self.views.in_service()
+                   if one.group == group and not self.facts.is_refused(group, one.client_id))
+
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        settled = {(group, key) for group, _, key in self.settled} | {*self.dead}
         for group, topic in self.readers(CLUSTERING):
             for mq, offset, key in self.stored(topic):
-                if (group, key) not in settled:
+                if (group, key) not in self.settled and (group, key) not in self.dead:
                     yield self.told(f"{group} has not consumed {key} at {offset} of {queue_text(mq)}", group, mq)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from invariants.rules.match import Match
-from invariants.rules.offset_facts import OffsetFacts
+from invariants.rules.offset_facts import OffsetFacts, Place
 from invariants.rules.rule import Kept, on
+
+Holding = tuple[str, str, str, MessageQueue]
+"""Machine, client id, group, queue."""
 
 
 def _event(_: int, event: Any) -> Any:
@@ -32,7 +35,8 @@ class Facts(OffsetFacts):
     connection: when the last heartbeat on it was entered, if it is still there. subscribed -- at a broker: group,
     topic: its version in the subscription table. broker_killed_ms -- since when no broker runs there, because its
     process was killed. powerless -- brokers whose machine has lost its power in this run. names -- those that a broker
-    has had, the first one first.
+    has had, the first one first. refused -- at a broker: group, client id: when it objected to a heartbeat, if it has
+    entered none since.
     """
 
     holdings = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown),
@@ -47,6 +51,7 @@ class Facts(OffsetFacts):
     locks = Kept("at group mq", ends=(events.LockReleased,), begins=(events.LockGranted,),
                  value=lambda ms, event: (ms, event.holder))
     brokers = Kept("at", survives="all", begins=(events.BrokerStarted,), value=_event)
+    refused = Kept("at group client_id", begins=(events.HeartbeatRefused,), ends=(events.ConsumerRegistered,))
     heartbeats_ms = Kept("at group connection", ends=(events.ConsumerRemoved,), begins=(events.ConsumerRegistered,))
     subscribed = Kept("at group topic", ends=(Match(events.SubscriptionRemoved, having=_attached), events.GroupRemoved),
                       begins=(Match(events.SubscriptionUpdated, having=_attached),),
@@ -54,7 +59,18 @@ class Facts(OffsetFacts):
     broker_killed_ms = Kept("at", ends=(events.BrokerStarted,), survives="all")
     powerless = Kept("at", survives="all")
     names = Kept("at", survives="all")
-    _queues = Kept("at topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
+    _places = Kept("at group topic queue_id", survives="all", ends=(Match(events.BrokerStarted, of=""),))
+
+    def __init__(self) -> None:
+        """Nothing has happened."""
+        self._holders: dict[Place, tuple[Holding, ...]] = {}
+        self._held: dict[tuple[str, str, str], tuple[Holding, ...]] = {}
+
+    @on(events.QueueTaken, events.QueueDropped, events.ConsumerShutDown, events.ProcessKilled)
+    def changes_hands(self, _: int, __: str, ___: Any) -> None:
+        """Who holds what is looked for anew."""
+        self._holders.clear()
+        self._held.clear()
 
     @on(events.BrokerStarted)
     def named(self, _: int, at: str, event: events.BrokerStarted) -> None:
@@ -72,11 +88,23 @@ class Facts(OffsetFacts):
 
     def holds(self, client_id: str | None, group: str, mq: MessageQueue) -> bool:
         """Whether a client of this id holds a queue."""
-        return any(key[1:] == (client_id, group, mq) for key in self.holdings)
+        return any(key[1] == client_id for key in self.holders(group, mq))
 
-    def held_at(self, at: str, client_id: str, group: str) -> Iterator[MessageQueue]:
-        """The queues that a client holds."""
-        return (key[3] for key in self.holdings if key[:3] == (at, client_id, group))
+    def holders(self, group: str, mq: MessageQueue) -> tuple[Holding, ...]:
+        """Who of a group holds a queue."""
+        found = self._holders.get((group, mq))
+        if found is None:
+            place = group, mq
+            found = self._holders[place] = tuple(key for key in self.holdings if key[2:] == place)
+        return found
+
+    def held_at(self, at: str, client_id: str, group: str) -> tuple[Holding, ...]:
+        """What a client holds."""
+        owner = at, client_id, group
+        found = self._held.get(owner)
+        if found is None:
+            found = self._held[owner] = tuple(key for key in self.holdings if key[:3] == owner)
+        return found
 
     def works(self, client_id: str | None, group: str, mq: MessageQueue) -> str | None:
         """The machine of a client of this id whose listener works on a queue."""
@@ -100,6 +128,10 @@ class Facts(OffsetFacts):
         """Whether a client of this id has begun to shut its consumer down, and not started it again."""
         return any(key[1:] == (client_id, group) for key in self.stopping)
 
+    def is_refused(self, group: str, client_id: str | None) -> bool:
+        """Whether a broker objects to the heartbeats of a client: it is no member of the group there."""
+        return any(key[1:] == (group, client_id) for key in self.refused)
+
     def is_master(self, at: str) -> bool:
         """Whether the broker that runs there, or ran there last, is a master."""
         started = self.brokers.get((at,))
@@ -116,10 +148,15 @@ class Facts(OffsetFacts):
         Requests name topic and queue id, and go to an address: a broker that was renamed answers who asks for a queue
         at its former name.
         """
-        found: tuple[MessageQueue, ...] | None = self._queues.get((at, topic, queue_id))
+        names = {self.broker_name(at): None, **self.names.get((at,), {})}
+        return tuple(MessageQueue(topic, name, queue_id) for name in names)
+
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> tuple[Place, ...]:
+        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
+        key = at, event.group, event.topic, event.queue_id
+        found: tuple[Place, ...] | None = self._places.get(key)
         if found is None:
-            names = {self.broker_name(at): None, **self.names.get((at,), {})}
-            found = self._queues[at, topic, queue_id] = tuple(MessageQueue(topic, name, queue_id) for name in names)
+            found = self._places[key] = tuple((event.group, mq) for mq in self.queues(at, event.topic, event.queue_id))
         return found
 
     def connections(self, at: str, group: str) -> dict[str, Any]:

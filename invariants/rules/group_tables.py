@@ -24,15 +24,23 @@ class group_survives_its_broker(Rule):
     cite = "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load"
     about = "at group"
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
-                      by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),)
+                      by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),
+               Excuse("there was no room on its disk for the file when the group was made",
+                      when=lambda rule, told: rule.had_no_room(*told.about)))
 
-    # When the last heartbeat of each group had been handled.
-    heard_ms = Kept("at group", survives="kill")
+    # When the last heartbeat of each group had been handled, and the first one that the process has heard.
+    heard_ms, first_ms = (Kept("at group", survives="kill") for _ in range(2))
+
+    def had_no_room(self, at: str, group: str) -> bool:
+        """Whether the disk was full when the file was to be written that has the group."""
+        first_ms = self.first_ms[at, group]
+        return self.facts.had_no_room(at, first_ms - deadlines.handled(self.bounds), first_ms)
 
     @on(events.HeartbeatHandled)
     def handled(self, ms: int, at: str, event: events.HeartbeatHandled) -> None:
         if self.facts.is_master(at):
             self.heard_ms[at, event.group] = ms
+            self.first_ms.setdefault((at, event.group), ms)
 
     @on(events.BrokerStarted)
     def started(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
@@ -41,6 +49,7 @@ class group_survives_its_broker(Rule):
         self.heard_ms.drop(lambda key: key[0] == at)
         for key, since_ms in missing.items() if event.broker_id == MASTER_ID else ():
             yield self.told(f"{at} starts without the subscription group {key[1]}", *key, since_ms=since_ms)
+        self.first_ms.drop(lambda key: key[0] == at)
 
 
 class heartbeat_makes_the_retry_topic(Rule):
@@ -173,6 +182,7 @@ class producers_are_known(Promise):
         """See Promise."""
         consuming = {pair for one in self.views.consumers() if one.service_state == "RUNNING"
                      for pair in self.views.producing(one.machine)}
+        consuming |= set(self.views.polling())
         sending = set(self.views.sending())
         for broker in self.views.brokers():
             right = consuming if broker.broker_id else consuming | sending  # only consumers speak to slaves

@@ -176,7 +176,7 @@ class leaver_frees_its_locks(Duty):
 
     @on(events.ConsumerStopping)
     def stops(self, ms: int, at: str, event: events.ConsumerStopping) -> None:
-        for mq in self.facts.held_at(at, *event):
+        for *_, mq in self.facts.held_at(at, *event):
             self.theirs[*event, mq] = ms
 
     @on(events.QueueTaken)

@@ -48,21 +48,25 @@ class Match:
 
 
 class Bound:
-    """A Match for keys of known fields. kinds -- the classes of its events. whole -- those that say the whole key."""
+    """A Match for keys of known fields.
+
+    kinds -- the classes of its events. having -- see Match. whole -- the classes that say the whole key. reads -- how
+    the values in which keys have to agree are taken from an event of a class.
+    """
 
     def __init__(self, match: Match, about: Sequence[str]) -> None:
         """See Match#bound."""
-        self.kinds, self._having = match.kinds, match.having
+        self.kinds, self.having = match.kinds, match.having
         pairs = {kind: match.pairs(kind, about) for kind in match.kinds}
         self.whole = frozenset(kind for kind in pairs if [place for place, _ in pairs[kind]] == [*range(len(about))])
         self._takes = {kind: _taker([place for place, _ in pairs[kind]]) for kind in pairs}
-        self._reads = {kind: _reader([name for _, name in pairs[kind]]) for kind in pairs}
+        self.reads = {kind: _reader([name for _, name in pairs[kind]]) for kind in pairs}
 
     def of_event(self, at: str, event: Any) -> tuple[Any, ...] | None:
         """The values in which keys have to agree with an event; None: this event is not meant."""
-        if self._having is not None and not self._having(event):
+        if self.having is not None and not self.having(event):
             return None
-        return self._reads[event.__class__](at, event)
+        return self.reads[event.__class__](at, event)
 
     def of_key(self, kind: type, key: Sequence[Any]) -> tuple[Any, ...]:
         """The values of a key in which an event of a class has to agree with it."""

@@ -7,36 +7,30 @@ history has only what clients know, and reasons are looked for in what brokers a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import get_retry_topic
 from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
 from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
-from invariants.rules.deliveries import SUCCESS
 from invariants.rules.excuse import Excuse, cause
-from invariants.rules.past import Reported
+from invariants.rules.observed_causes import (
+    failed_in_a_batch,
+    force_failed,
+    is_displaced,
+    is_tried_in_place,
+    joiner_was_early,
+    list_has_changed,
+    was_corrected,
+    was_deleted,
+    was_filtered,
+    was_not_forced,
+    was_not_taken,
+)
 from invariants.rules.rule import Rule, Told
-
-ELSEWHERE: Mapping[str, str] = {
-    "two_owners": "one_owner_per_queue judges the same reports in each state",
-    "reordered": "a key changes its queue with the number of queues and when a broker ends, which no order survives; "
-                 "ordered_messages_stay_in_order judges what orderly listeners are given",
-    "transaction_reordered": "an application decides once about its half message; of one that comes before that, no "
-                             "planted bug is known",
-    "skipped": "a client sends back what a listener has kept too long, and no application notes that",
-    "unresolved": "an application decides on its half message at once; what its broker makes of it is in no history",
-    "dead_letter": "failure_is_retried_once judges at each delivery how often the message was sent back",
-}
-"""Checks that no world is judged by, and why."""
-
-_Place = tuple[str | None, MessageQueue, int]
-"""Key, queue and queue offset of a message."""
 
 OBSERVED: dict[str, type[Observed]] = {}
 """The rules of this module by the names of their checks."""
@@ -92,130 +86,11 @@ def queue_named(name: str | None) -> MessageQueue | None:
     return MessageQueue(topic, broker_name, int(queue_id))
 
 
-# What has become of a message at its broker -------------------------------------------------------------------------
-
-
-def _appended(rule: Observed, told: Told) -> Reported | None:
-    """When a broker put the message where the finding says, the last time."""
-    mq, offset, key, _ = told.about
-    return None if mq is None else rule.views.once("appended", lambda: _all_appended(rule)).get((key, mq, offset))
-
-
-def _all_appended(rule: Observed) -> dict[_Place, Reported]:
-    """All that brokers have appended, by its place; the name of a broker is the one with which it started last."""
-    names, appended = dict[str, str](), dict[_Place, Reported]()
-    for one in sorted(rule.past.of(events.BrokerStarted, events.MessageAppended)):
-        if isinstance(one.event, events.BrokerStarted):
-            names[one.at] = one.event.broker_name
-        elif one.at in names:
-            mq = MessageQueue(one.event.topic, names[one.at], one.event.queue_id)
-            appended[one.event.key, mq, one.event.queue_offset] = one
-    return appended
-
-
-def _in_log(rule: Observed, broker: str) -> Counter[tuple[str, int, int]]:
-    """How many records the log of a broker has for each place of a queue."""
-    return rule.views.once(f"log of {broker}", lambda: Counter(one[1:4] for one in rule.views.log_records(broker)))
-
-
-def _cut(rule: Observed, told: Told) -> tuple[Reported, Reported] | None:
-    """When it was appended, and when its broker came up without it: its log ends before it."""
-    record = _appended(rule, told)
-    starts = [] if record is None else rule.past.of(events.StoreLoaded, since=record.place, at=record.at)
-    gone = next((one for one in starts if record and one.event.max_offset <= record.event.commit_log_offset), None)
-    return None if record is None or gone is None else (record, gone)
-
-
-def _was_not_forced(rule: Observed, told: Told) -> bool:
-    """Whether the broker may acknowledge what it has not forced, and its machine has lost its power then."""
-    cut = _cut(rule, told)
-    return cut is not None and cut[1].event.flush_disk_type == "ASYNC_FLUSH" and any(
-        one.event.power_loss and one.place < cut[1].place
-        for one in rule.past.of(events.ProcessKilled, since=cut[0].place, at=cut[0].at))
-
-
-def _was_deleted(rule: Observed, told: Told) -> bool:
-    """Whether the disk of the broker was full, and its log begins behind the message now, or did for a member."""
-    record = _appended(rule, told)
-    if record is None or not any(one.event.percent for one in rule.past.of(events.DiskFilled, at=record.at)):
-        return False
-    mq, offset, _, group = told.about
-    least = next((one.commit_log_offset for one in rule.views.log_records(record.at)), None)
-    return (least is not None and least > record.event.commit_log_offset) or any(
-        one.event.offset > offset for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
-
-
-def _force_failed(rule: Observed, told: Told) -> bool:
-    """Whether the log was cut before it though it was to be forced, and a force has failed."""
-    cut = _cut(rule, told)
-    return cut is not None and cut[1].event.flush_disk_type != "ASYNC_FLUSH" and bool(
-        rule.past.of(events.ForceFailed, at=cut[0].at))
-
-
-def _was_not_taken(rule: Observed, told: Told) -> bool:
-    """Whether files of others filled the disk of its broker when its queue was given its unit for the first time."""
-    record = _appended(rule, told)
-    if record is None or _cut(rule, told) is not None:
-        return False
-    given = next(iter(rule.past.of(
-        events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset,
-    )), None)
-    filled = [one for one in rule.past.of(events.DiskFilled, at=record.at) if given and one.place < given.place]
-    return bool(filled and filled[-1].event.percent)
-
-
-def _is_displaced(rule: Observed, told: Told, *, power_loss: bool) -> bool:
-    """Whether its queue names another record, or none, in its place, and its broker was killed, or lost its power."""
-    record = _appended(rule, told)
-    if record is None or _cut(rule, told) is not None:
-        return False
-    several = _in_log(rule, record.at)[record.event[1:4]] > 1
-    unit = rule.views.queue_unit(record.at, *record.event[1:4])
-    ends = rule.past.of(events.ProcessKilled, at=record.at, power_loss=True if power_loss else None)
-    return bool(ends) and (several or unit != record.event.commit_log_offset)
-
-
-def _was_corrected(rule: Observed, told: Told) -> bool:
-    """Whether the broker has told the member since then that it has no such offset."""
-    mq, _, _, group = told.about
-    return any(one.ms >= (told.since_ms or 0) for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
-
-
-def _given_up(rule: Observed, told: Told) -> Reported | None:
-    """What a listener has answered whose attempt with it was the last one; None: the message was consumed."""
-    mq, offset, _, group = told.about
-    return next((one for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
-                 if one.ms == told.since_ms and _answer(one.event, offset) not in (None, SUCCESS)), None)
-
-
-def _answer(event: events.MessagesAnswered, offset: int) -> str | None:
-    return dict(zip(event.offsets, event.answers, strict=True)).get(offset)
-
-
-def _was_stored(rule: Observed, told: Told, given_up: Reported) -> bool:
-    """Whether a broker has answered the member that it has the dead letter, before the listener was given it again."""
-    mq, offset, key, group = told.about
-    given = rule.past.of(events.MessagesGiven, since=given_up.place, at=given_up.at, group=group, mq=mq)
-    again = next((one.place for one in given if offset in one.event.offsets), -1)
-    return any(one.event.commit_log_offset >= 0 and one.place < again for one in rule.past.of(
-        events.SendAnswered, since=given_up.place, at=given_up.at, topic=get_retry_topic(group), key=key))
-
-
-def _could_not_be_sent_back(rule: Observed, told: Told) -> bool:
-    given_up = _given_up(rule, told)
-    return given_up is not None and not _was_stored(rule, told, given_up)
-
-
-def _comes_again_with_others(rule: Observed, told: Told) -> bool:
-    given_up = _given_up(rule, told)
-    return given_up is not None and len(given_up.event.offsets) > 1 and _was_stored(rule, told, given_up)
-
-
 _UNFORCED = Excuse("its broker acknowledges what it has not forced (ASYNC_FLUSH), and has lost its power since",
-                   when=_was_not_forced)
-_DELETED = Excuse("its broker's disk was full, and the broker has deleted the file of its log", when=_was_deleted)
+                   when=was_not_forced)
+_DELETED = Excuse("its broker's disk was full, and the broker has deleted the file of its log", when=was_deleted)
 _CORRECTED = Excuse("its broker has said that it has no such offset, and the member goes on where the broker says",
-                    when=_was_corrected)
+                    when=was_corrected)
 
 
 # The rules ------------------------------------------------------------------------------------------------------------
@@ -226,15 +101,16 @@ class acknowledged_is_delivered(Observed):
 
     check = "lost"
     shipped = ("violated: V26 its queue lacks its unit, V3 units stand one place too late, V6 a force has failed and "
-               "nobody minds, V33 a disk has not taken its unit")
+               "nobody minds, V33 a disk has not taken its unit, L3 the tags of another member are others")
     excuses = (
         _UNFORCED, _DELETED,
-        cause("V6", "its log ends before it, and a force had failed", when=_force_failed),
-        cause("V33", "files of others filled the disk when its queue was to have its unit", when=_was_not_taken),
+        cause("L3", "members of its group subscribe other tags, among which its tag is not", when=was_filtered),
+        cause("V6", "its log ends before it, and a force had failed", when=force_failed),
+        cause("V33", "files of others filled the disk when its queue was to have its unit", when=was_not_taken),
         cause("V26", "its queue has another message in its place, or none, and the machine has lost its power",
-              when=lambda rule, told: _is_displaced(rule, told, power_loss=True)),
+              when=lambda rule, told: is_displaced(rule, told, power_loss=True)),
         cause("V3", "its queue has another message in its place, or none, and the process was killed",
-              when=lambda rule, told: _is_displaced(rule, told, power_loss=False)),
+              when=lambda rule, told: is_displaced(rule, told, power_loss=False)),
     )
 
 
@@ -250,10 +126,7 @@ class settled_is_over(Observed):
     check = "duplicated"
     shipped = "violated: X26 a batch is suspended with a dead letter in it"
     excuses = (
-        Excuse("no broker has answered that it has the dead letter, and the member tries it again where it is",
-               when=_could_not_be_sent_back),
-        cause("X26", "it was given up in a batch with others, and a broker has the dead letter",
-              when=_comes_again_with_others),
+        cause("X26", "it was given up in a batch with others, one of which is to come again", when=failed_in_a_batch),
     )
 
 
@@ -276,3 +149,62 @@ class only_subscribed_is_delivered(Observed):
     """Filters are one's own, also of a member of another version."""
 
     check = "misfiltered"
+
+
+class commits_pass_nothing_unfinished(Observed):
+    """Nobody commits past what nobody has finished, nor sent back."""
+
+    check = "skipped"
+
+
+class order_is_kept(Observed):
+    """A key keeps its queue, and an orderly member does not go back."""
+
+    check = "reordered"
+    about = "mq offset key group other"
+    shipped = "violated: P10 the hash is taken over the list of the moment"
+    excuses = (
+        _UNFORCED,
+        cause("P10", "the producer had another list of queues for the one than for the other", when=list_has_changed),
+    )
+
+    def shows(self, finding: Broken) -> Told:
+        """See Observed; it is about the earlier message, and names the other one."""
+        earlier, later = finding.operations
+        return self.told(finding.sentence.removesuffix("."), queue_named(earlier.queue), earlier.offset,
+                         earlier.message, finding.group or None, later.message, since_ms=earlier.time_ms)
+
+
+class transactions_keep_their_order(Observed):
+    """Nobody sees a message before its producer has committed it."""
+
+    check = "transaction_reordered"
+
+
+class half_messages_are_resolved(Observed):
+    """Who is told that its half message is stored is asked what becomes of it."""
+
+    check = "unresolved"
+
+
+class one_owner_at_once(Observed):
+    """Members know one after the other that a queue has changed hands."""
+
+    check = "two_owners"
+    about = "mq offset key group former taker"
+    shipped = "violated: D1 a joiner takes its share first"
+    excuses = (cause("D1", "the group had changed, and one of them has given it up since", when=joiner_was_early),)
+
+    def shows(self, finding: Broken) -> Told:
+        """See Observed; it is wrong since the second member has taken the queue."""
+        former, one = finding.operations
+        return self.told(finding.sentence.removesuffix("."), queue_named(one.queue), one.offset, None,
+                         finding.group or None, former.process, one.process, since_ms=one.time_ms)
+
+
+class given_up_after_its_attempts(Observed):
+    """No message comes more often than its group has it sent back."""
+
+    check = "dead_letter"
+    excuses = (Excuse("the member tries it again where it is: its client could not send it back",
+                      when=is_tried_in_place),)

@@ -64,10 +64,10 @@ class OffsetFacts(Hears):
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
     have sent, and that came to brokers. Of equal ones in a row these three have the first. said -- at a client: where
-    the last answer to a pull of a queue says that the next one is to begin. expressions -- by group and topic: the last
-    one that a broker was given. committed -- at a broker: group, topic: what was committed of each queue id since it
-    started. still -- at a client: when its process stood
-    still, and how long. full -- from when until when a disk had no room.
+    the last answer to a pull of a queue says that the next one is to begin. expressions -- name of a broker, group,
+    topic: the last one that the broker was given. left_out -- group, queue: the offsets that answers to pulls have left
+    out. committed -- at a broker: group, topic: what was committed of each queue id since it started. still -- at a
+    client: when its process stood still, and how long. full -- from when until when a disk had no room.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -77,25 +77,32 @@ class OffsetFacts(Hears):
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
     said = Kept("at group mq")
-    expressions = Kept("group topic", survives="all", begins=(events.SubscriptionUpdated,),
-                       value=lambda _, event: event.sub_string)
+    expressions = Kept("broker_name group topic", survives="all")
+    left_out = Kept("group mq", survives="all")
     still = Kept("at")
     full = Kept("at", survives="all")
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
 
+    @on(events.SubscriptionUpdated)
+    def is_subscribed(self, _: int, at: str, event: events.SubscriptionUpdated) -> None:
+        self.expressions[self.broker_name(at), event.group, event.topic] = event.sub_string
+
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
         progress = self.progress.get((at, event.group, event.mq))
+        self.left_out.setdefault((event.group, event.mq), set()).update(self._left_out(at, event))
         if progress is not None:
+            filtered, last = self.passed_over(at, event), event.offsets[-1]
             progress.open.update(event.offsets)
-            progress.passed = max((event.offsets[-1], *self.passed_over(at, event))) + 1
-            progress.end = event.offsets[-1] + 1
+            progress.passed = max(last, filtered[-1]) + 1 if filtered else last + 1
+            progress.end = last + 1
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
         self.said[at, event.group, event.mq] = event.next_begin_offset
         progress, filtered = self.progress.get((at, event.group, event.mq)), self.passed_over(at, event)
+        self.left_out.setdefault((event.group, event.mq), set()).update(self._left_out(at, event))
         if progress is not None and filtered:
             progress.passed = filtered[-1] + 1
 
@@ -152,26 +159,38 @@ class OffsetFacts(Hears):
 
     # Questions --------------------------------------------------------------------------------------------------------
 
-    def queues(self, at: str, topic: str, queue_id: int) -> Sequence[MessageQueue]:
-        """The queue that a broker speaks of, by each name that clients may still call its broker."""
+    def had_no_room(self, at: str, since_ms: float, until_ms: float) -> bool:
+        """Whether the disk of a machine was full at some time in between."""
+        return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in self.full.get((at,), ()))
+
+    def broker_name(self, at: str) -> str:
+        """The name of the broker that runs there, or ran there last."""
         raise NotImplementedError
 
-    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> list[Place]:
-        """Group and queue of an offset that a broker speaks of, by each name; see `queues`."""
-        return [(event.group, mq) for mq in self.queues(at, event.topic, event.queue_id)]
+    def places(self, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> Sequence[Place]:
+        """Group and queue of an offset that a broker speaks of, by each name that clients may still call its broker."""
+        raise NotImplementedError
 
     def passed_over(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
-        """What a broker has filtered away behind all that a client has found so far, and before what it says is next.
+        """What a broker has filtered away: what an answer leaves out, if not all of the topic is subscribed."""
+        place = event.mq.broker_name, event.group, event.mq.topic
+        is_filtered = self.expressions.get(place, SUB_ALL) != SUB_ALL
+        looked_on = isinstance(event, events.MessagesFound) or event.code == PullCode.PULL_RETRY_IMMEDIATELY
+        return self._left_out(at, event) if is_filtered and looked_on else ()
 
-        Of an answer that has no messages, or of the messages of an answer; nothing where all of a topic is subscribed.
+    def _left_out(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
+        """The offsets behind all that a client has found so far, and before what the broker says is next.
+
+        Of an answer that has no messages, or of the messages of an answer. A client goes on from there, and has
+        dropped what is missing if the broker has not.
         """
         progress = self.progress.get((at, event.group, event.mq))
         if isinstance(event, events.PullAnswered):
-            is_filtered = event.code == PullCode.PULL_RETRY_IMMEDIATELY
-            found, end = tuple[int, ...](), event.next_begin_offset if is_filtered else 0
+            is_empty = event.code in (PullCode.PULL_RETRY_IMMEDIATELY, PullCode.PULL_NOT_FOUND)
+            found, end = tuple[int, ...](), event.next_begin_offset if is_empty else 0
         else:
             found, end = event.offsets, max(event.offsets[-1] + 1, self.said.get((at, event.group, event.mq), 0))
-        if progress is None or self.expressions.get((event.group, event.mq.topic), SUB_ALL) == SUB_ALL:
+        if progress is None:
             return ()
         return sorted({*range(progress.end, end)} - {*found})
 

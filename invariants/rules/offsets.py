@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from impl import events
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import is_of_another, is_on_another
@@ -42,6 +42,8 @@ class broker_keeps_what_was_committed(Rule):
             sentence = f"{at} answers {event.offset} for queue {event.queue_id} of {event.topic}, where {known} is"
             yield self.told(sentence, at, event.group, event.topic, event.queue_id)
 
+SOUGHT = Excuse("an application that polls has gone to another offset of the queue",
+                by=Match(events.QueueSought, of="group mq"), lasts=FOR_EVER)
 _NO_RESET: tuple[None, int, dict[int, int]] = (None, 0, {})
 
 
@@ -95,6 +97,7 @@ class commits_go_down_by_resets_only(Rule):
     cite = "ConsumerOffsetManager#commitOffset"
     about = "at group mq offset connection last former"
     excuses = (
+        SOUGHT,
         Excuse("the commit is that of a reset, and one that was sent before, or meanwhile, has come before it",
                when=_was_reset),
         Excuse("the greater one is that of a reset, and came when its sender had asked for the offset to begin at",
@@ -175,8 +178,7 @@ class committed_offset_survives_its_broker(Rule):
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full shortly before the broker ended."""
         ended_ms = told.since_ms or 0
-        return any(begin_ms <= ended_ms <= end_ms + deadlines.written(self.bounds)
-                   for begin_ms, end_ms in self.facts.full.get(told.about[:1], ()))
+        return self.facts.had_no_room(told.about[0], ended_ms - deadlines.written(self.bounds), ended_ms)
 
     @on(events.OffsetCommitted)
     def has(self, ms: int, at: str, event: events.OffsetCommitted) -> None:

@@ -9,9 +9,11 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.events import BrokerStarted, ConsumerStopping, PullAnswered, PullSuspended, QueueDropped, QueueTaken
 from invariants.rules import deadlines
+from invariants.rules.causes_of_filters import was_left_out
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
+from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
@@ -24,9 +26,17 @@ class only_the_settled_is_committed(Rule):
     """
 
     shipped = ("violated: L8 a pull that was held, X21 a pull of a queue that was reset, L14 a commit that waited, "
-               "X18 a listener that saw no drop, X23 a read that came late")
+               "X18 a listener that saw no drop, X23 a read that came late, L3 a filter of another member")
     cite = "RemoteBrokerOffsetStore#updateOffset, ProcessQueue#removeMessage"
     about = "at group mq"
+    excuses = (
+        cause("L3", "its broker has left out what is not settled, and another member subscribes other tags",
+              when=lambda rule, told: rule.was_left_out(told.about)),
+    )
+
+    def was_left_out(self, key: tuple[Any, ...]) -> bool:
+        """Whether a pull has left out what the client may not commit, and members of the group differ."""
+        return was_left_out(self, key[1], key[2], self.facts.progress[key].may_commit)
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> list[Told]:
@@ -48,6 +58,7 @@ class commits_of_a_holding_go_forward(Rule):
     shipped = "violated: X10 a failed read is taken for -1, X23 a read comes late"
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
+    excuses = (SOUGHT,)
 
     last = Kept("at group mq", ends=(events.QueueDropped, events.OffsetReset), begins=(events.QueueTaken,),
                 value=lambda _, event: event.offset)

@@ -113,7 +113,7 @@ class route_cache_becomes_true_in_time(Promise):
 
 
 class list_is_exactly_the_living_in_time(Promise):
-    """Every broker lists the living members of every group, each once, and nobody else."""
+    """Every broker lists the living members of every group, each once, and nobody else; whom it refuses is none."""
 
     judges = "list_is_exactly_the_living"
     about = "at group"
@@ -124,7 +124,8 @@ class list_is_exactly_the_living_in_time(Promise):
         consumers = self.views.in_service()
         for broker in self.views.brokers():
             for group in sorted({one.group for one in consumers}.union(self.views.groups(broker.machine))):
-                living = sorted(one.client_id for one in consumers if one.group == group)
+                living = sorted(one.client_id for one in consumers if one.group == group
+                                and (broker.machine, group, one.client_id) not in self.facts.refused)
                 listed = self.views.listed(broker.machine, group)
                 if listed != living:
                     here = f"the living are {', '.join(living)}" if living else "nobody of it lives"
@@ -133,7 +134,7 @@ class list_is_exactly_the_living_in_time(Promise):
 
 
 class pull_finds_its_subscription_in_time(Promise):
-    """Every broker has the subscriptions of every living member, as new as the member has them."""
+    """Every broker has the subscriptions of every living member, as new as they are there; whom it refuses is none."""
 
     judges = "pull_finds_its_subscription"
     about = "at group topic"
@@ -144,7 +145,8 @@ class pull_finds_its_subscription_in_time(Promise):
         brokers = self.views.brokers()
         for one in self.views.in_service():
             mine = self.views.subscribed(one.machine, one.group)
-            for broker in brokers:
+            for broker in (broker for broker in brokers
+                           if (broker.machine, one.group, one.client_id) not in self.facts.refused):
                 table = self.views.subscriptions(broker.machine, one.group)
                 for topic, sub in mine.items():
                     found = table.get(topic)
@@ -190,6 +192,7 @@ class ownership_converges_in_time(Promise):
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         subscribed = {(one.group, topic) for one in self.views.in_service() if one.message_model == CLUSTERING
+                      and not self.facts.is_refused(one.group, one.client_id)
                       for topic in self.views.subscribed(one.machine, one.group)}
         for group, topic in sorted(subscribed):
             strategy = next(one.strategy for one in self.views.in_service() if one.group == group)

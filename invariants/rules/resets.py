@@ -27,7 +27,8 @@ class reset_is_done(Duty):
 
     @on(events.ResetReceived)
     def is_told(self, ms: int, at: str, event: events.ResetReceived) -> None:
-        held = {mq for mq, _ in event.offsets} & set(self.facts.held_at(at, event.client_id, event.group))
+        holdings = self.facts.held_at(at, event.client_id, event.group)
+        held = {mq for mq, _ in event.offsets} & {mq for *_, mq in holdings}
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
 

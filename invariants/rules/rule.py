@@ -96,24 +96,30 @@ class Kept(dict[Any, Any]):
         """What ends entries, and what begins them."""
         for hear, matches in ((self._ending, self._ends), (self._beginning, self._begins)):
             for match in matches:
-                heard = hear(match)
-                yield from ((kind, heard) for kind in match.kinds)
+                yield from ((kind, hear(match, kind)) for kind in match.kinds)
         if self.survives != "all":
             yield ProcessKilled, self.killed
 
-    def _ending(self, match: Bound) -> Hear:
+    def _ending(self, match: Bound, kind: type) -> Hear:
+        is_whole, read = match.having is None and kind in match.whole, match.reads[kind]
+
         def end(_: int, at: str, event: Any) -> None:
             if self:
                 for key in match.met(self, at, event):
                     del self[key]
 
-        return end
+        def end_one(_: int, at: str, event: Any) -> None:
+            if self:
+                self.pop(read(at, event), None)
 
-    def _beginning(self, match: Bound) -> Hear:
+        return end_one if is_whole else end
+
+    def _beginning(self, match: Bound, kind: type) -> Hear:
+        having, read, value = match.having, match.reads[kind], self._value
+
         def begin(ms: int, at: str, event: Any) -> None:
-            key = match.of_event(at, event)
-            if key is not None:
-                self[key] = self._value(ms, event)
+            if having is None or having(event):
+                self[read(at, event)] = value(ms, event)
 
         return begin
 

@@ -44,10 +44,17 @@ class topic_survives_its_broker(Rule):
     excuses = (
         Excuse("its process stood still shortly before it ended, and may not have written the file",
                by=Match(events.ProcessPaused, of="at"), lasts=deadlines.in_file),
+        Excuse("there was no room on its disk for the file when the topic was made, or changed",
+               when=lambda rule, told: rule.had_no_room(*told.about)),
     )
 
     # Its queues, and since when it has them.
     topics = Kept("at topic", ends=(events.TopicConfigDeleted,), survives="kill")
+
+    def had_no_room(self, at: str, topic: str) -> bool:
+        """Whether the disk was full when the file was to be written that has the topic."""
+        _, since_ms = self.topics[at, topic]
+        return self.facts.had_no_room(at, since_ms, since_ms + deadlines.in_file(self.bounds))
 
     @on(events.TopicConfigUpdated)
     def updated(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:

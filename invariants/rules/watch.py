@@ -146,24 +146,29 @@ class Watch:
         """See Follower."""
         del machine, whole
         found: list[Finding] = []
-        past = self._past
+        past, hears = self._past, self._hears
         for record in records:
             ms, at, event = record
             past.append(record)
-            for hear, who in self._hears.get(event.__class__, ()):
+            for hear, who in hears.get(event.__class__, ()):
                 tells = hear(ms, at, event)
                 if tells is not None and who is not None:
-                    found += [self.ascribed(one, ms) for told in tells for one in who.findings(told, ms, event)]
+                    for told in tells:  # no comprehension: mostly there is nothing
+                        found += self._findings(who, told, ms, event)
         if records and records[-1][0] - self._looked_ms >= LOOK_MS:
             found += self.late(records[-1][0])
         return found
 
+    def _findings(self, who: Watched, told: Told, ms: int, event: Any) -> list[Finding]:
+        return [self.ascribed(one, ms) for one in who.findings(told, ms, event)]
+
     def late(self, now_ms: int) -> list[Finding]:
         """What has not been done in time, and what tables say that should not be."""
-        self._looked_ms = now_ms
+        self._looked_ms, calm = now_ms, self._views.calm()
         owed = [one for one, duty in self._duties if duty.owed]
+        looks = [one for one in self._looks if calm or not one.rule.calm]  # once it is not calm it is so no more
         with self._views.standing_still():
-            return [self.ascribed(found, now_ms) for one in (*owed, *self._looks)
+            return [self.ascribed(found, now_ms) for one in (*owed, *looks)
                     for told in self._explained(one.rule.look(now_ms), one)
                     for found in one.findings(told, now_ms, None)]
 

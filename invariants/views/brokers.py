@@ -150,7 +150,7 @@ class BrokerViews:
         if found is None:
             return None
         offsets = found.consumer_offset_manager.query_offsets(group, topic)
-        return {} if offsets is None else dict(offsets.entries())
+        return {} if offsets is None else {one.key: one.value for one in offsets.nodes()}
 
     def groups_with_offsets(self, broker: str) -> set[tuple[str, str]]:
         """ConsumerOffsetManager.offsetTable: the pairs of group and topic that have an entry."""

@@ -73,6 +73,11 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.senders() if one.service_state == RUNNING
                 for group in one.instance.producer_table.key_set()}
 
+    def polling(self) -> set[tuple[str, str]]:
+        """The same of the clients of all lite pull consumers that are RUNNING."""
+        return {(group, one.instance.client_id) for one in self.living.pollers() if one.service_state == RUNNING
+                for group in one.instance.producer_table.key_set()}
+
     def _of(self, machine: str, group: str) -> Sequence[DefaultMQPushConsumerImpl]:
         return [one for one in self.living.consumers(machine) if one.group == group]
 

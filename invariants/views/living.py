@@ -7,6 +7,7 @@ from typing import Protocol
 
 from impl.broker.controller import BrokerController
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
+from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.namesrv.server import NamesrvController
 
@@ -41,8 +42,16 @@ class Machines(Protocol):
         ...
 
     @property
+    def pollers(self) -> Mapping[str, DefaultLitePullConsumerImpl]:
+        """The lite pull consumer of each machine that has one."""
+        ...
+
+    @property
     def calm(self) -> bool:
-        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost."""
+        """Whether nothing may fail in this world but what people do: no thread is paused, no message lost.
+
+        A world that is not calm never is again.
+        """
         ...
 
 
@@ -71,6 +80,10 @@ class Living:
     def senders(self) -> list[DefaultMQProducerImpl]:
         """The producers that run, by their machines."""
         return [one for _, one in sorted(self.machines.senders.items()) if lives(one.node)]
+
+    def pollers(self) -> list[DefaultLitePullConsumerImpl]:
+        """The lite pull consumers that run, by their machines."""
+        return [one for _, one in sorted(self.machines.pollers.items()) if lives(one.node)]
 
 
 def lives(node: object) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from impl.broker.controller import BrokerController
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
+from impl.store.dispatch_request import DispatchRequest
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
 from invariants.views.values import QueueRange, StoredRecord
 
+PROPERTY_TAGS = "TAGS"  # MessageConst
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
@@ -46,6 +50,12 @@ class StoreViews:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
         return () if store is None else tuple(_records(store, offset))
+
+    def tag(self, broker: str, offset: int) -> str | None:
+        """The tag of the record at an offset of the log; None: it has none, or there is no such record."""
+        store = self._store(broker)
+        _, request = (None, None) if store is None else next(_requests(store, offset), (None, None))
+        return None if request is None else (request.properties_map or {}).get(PROPERTY_TAGS)
 
     def queue_unit(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
         """The offset in the log that the unit of a queue names; None: there is none with this number."""
@@ -110,8 +120,12 @@ def _lies_far_back(store: DefaultMessageStore, queue: ConsumeQueue) -> bool:
 
 
 def _records(store: DefaultMessageStore, offset: int = 0) -> list[StoredRecord]:
-    """Read each file up to where it is readable, behind an offset."""
-    found = []
+    return [StoredRecord(start, request.topic, request.queue_id, request.consume_queue_offset, request.msg_size,
+                         request.uniq_key) for start, request in _requests(store, offset)]
+
+
+def _requests(store: DefaultMessageStore, offset: int) -> Iterator[tuple[int, DispatchRequest]]:
+    """Read each file up to where it is readable, behind an offset: where each record is, and what it says."""
     for mapped_file in store.commit_log.mapped_file_queue.mapped_files:
         skipped = max(offset - mapped_file.file_from_offset, 0)
         if skipped >= mapped_file.file_size:
@@ -121,7 +135,5 @@ def _records(store: DefaultMessageStore, offset: int = 0) -> list[StoredRecord]:
             delay_levels=store.commit_log.delay_levels)
         start = mapped_file.file_from_offset + skipped
         while (request := reader.next()).success and request.msg_size > 0:
-            found.append(StoredRecord(start, request.topic, request.queue_id, request.consume_queue_offset,
-                                      request.msg_size, request.uniq_key))
+            yield start, request
             start += request.msg_size
-    return found

@@ -47,6 +47,22 @@ async def spin(self, sub_list, threads):
 
 VARIANT = Variant("spin", "change", "It never ends.", "a mistake", replacements=(spin,))
 """
+TALKS = """
+from impl.broker.consumer_group_info import ConsumerGroupInfo
+from impl.variants.variant import Variant, replace
+
+
+@replace(ConsumerGroupInfo, "add_subscriptions")
+async def talk(self, sub_list, threads):
+    for sub in sub_list:
+        self.subscription_table.{put}
+    for _ in range(500):
+        await threads.interleave("again")
+    return {updated}
+
+
+VARIANT = Variant("talk", "change", "It takes its time.", "a mistake", replacements=(talk,))
+"""
 UNCALLED = """
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.variants.variant import Variant, replace
@@ -199,6 +215,24 @@ def test_a_change_that_does_not_end_is_one_row_and_ends_the_comparison(
     assert row.note.startswith("it does not end: seed 0 of smallest: ")
     assert "change.py:6: spin does not end (0.2 s of CPU time are over)" in told(book)[0].headline
     assert book.given_up()
+
+
+@pytest.mark.parametrize(("put", "updated", "outcome", "said"), [
+    ("put(sub.topic, sub)", "True", Outcome.VIOLATED, "broken: notifications_have_a_reason"),
+    ("put_if_absent(sub.topic, sub)", "False", Outcome.UNKNOWN, "talks without end in 2 of 2 runs"),
+])
+def test_of_a_change_that_talks_without_end_counts_what_was_seen_until_then(
+    put: str, updated: str, outcome: Outcome, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "MAX_SEGMENTS", 10_000)
+    monkeypatch.setattr(run, "MORE_SEGMENTS", 0)
+    book = compared(tmp_path, TALKS.format(put=put, updated=updated), "shipped", CALM * 2)
+    row = rows(book)[WORSE]
+    assert (row.outcome, book.given_up()) == (outcome, False)
+    assert said in row.note
+    assert "talks without end in 2 of 2 runs" in row.note
+    for file in (tmp_path / "evidence").glob("*.json"):
+        assert replay_run(json.loads(file.read_text(encoding="utf-8"))).outcome is Outcome.VIOLATED, file
 
 
 def test_a_campaign_ends_with_a_change_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

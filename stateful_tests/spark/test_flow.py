@@ -173,6 +173,18 @@ def test_when_the_plan_is_done_wishes_have_their_whole_share_at_once() -> None:
     assert cores.now < 120.0 * SHARE * 1.2
 
 
+def test_wishes_have_their_share_also_when_all_that_was_given_comes_back_at_once() -> None:
+    wanted: list[Unit] = []
+    feed, cores = Feed(named("unit"), ignored, limit=2 * CORES), Cores(lambda _: 1.0)
+    flow = Flow(feed, lambda: CORES, 120.0, wishes=lambda: wanted, now=lambda: cores.now)
+    given = list(flow.tasks())
+    assert not feed.over
+    for task in given:
+        flow.took(Done(task, tuple(Attempted(unit, [], 1.0) for unit in task.units)))
+    wanted += islice(named("wish"), 1)
+    assert [task.units for task in flow.tasks()] == [tuple(wanted)]
+
+
 def test_questions_are_asked_a_little_longer_but_not_for_ever() -> None:
     cores = played(100.0, lambda _: 0.5, questions=lambda: named("question"))
     assert 100.0 < cores.now < 100.0 * (1 + LATE) + 1.0

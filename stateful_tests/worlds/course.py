@@ -25,16 +25,17 @@ class Course:
 
     def __init__(
         self, tape: Tape | None = None, profile: FaultProfile | None = None, monitor: Monitor | None = None,
-        *, show_every: int = 1, max_segments: int = 10_000_000,
+        *, show_every: int = 1, max_segments: int = 10_000_000, more_segments: int = 0,
     ) -> None:
         """Begin with no machine. Without a tape it is a script's world: threads pause where the story says so.
 
-        monitor, show_every, max_segments -- see `impl.hosts.simulation.kernel.Kernel`.
+        monitor, show_every, max_segments, more_segments -- see `impl.hosts.simulation.kernel.Kernel`.
         """
         self.script = Script()
         if profile is None:
             profile = PAUSING if tape is None else CALM
-        self.simulation = Simulation(self.script if tape is None else tape, profile, monitor, max_segments)
+        self.simulation = Simulation(
+            self.script if tape is None else tape, profile, monitor, max_segments, more_segments)
         self.simulation.kernel.show_every = show_every
         self.healed, self.healed_ms = False, 0
         self.calm = profile == CALM

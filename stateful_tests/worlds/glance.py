@@ -32,6 +32,8 @@ _FIRST = ("smallest_ordered", "resets", "promotion", "operators")
 """Workloads in which most rules hear something."""
 MET: Mapping[str, tuple[str, str, str, int]] = {
     "acknowledged_is_delivered": ("stored_sync", "disks", "uniform", 1),
+    "order_is_kept": ("sending_in_order", "calm", "uniform", 0),
+    "one_owner_at_once": ("stored", "calm", "uniform", 0),
     "delivered_was_sent": ("stored_sync", "calm", "uniform", 0),
     "committed_offset_never_goes_back": ("stored_sync", "calm", "uniform", 0),
     "listener_begins_under_a_fresh_lock": ("ordered_listeners", "storm", "uniform", 0),

@@ -18,7 +18,7 @@ from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
-from invariants.histories.operations import CONSUMED, DELIVERED, GIVEN_UP, SENT_BACK
+from invariants.histories.operations import CONSUMED, DELIVERED
 from stateful_tests.worlds.notes import Notes
 
 WORK_MS = 100, 3_000, 25_000
@@ -80,7 +80,7 @@ class Listener:
         settled = len(msgs) if answer == SUCCESS else split
         answers = [SUCCESS] * settled + [answer] * (len(msgs) - settled)
         self._tell(msgs, context.message_queue, answers)
-        self._note_all(msgs, context.message_queue, answers)
+        self._note(CONSUMED, msgs[:settled], context.message_queue)
         if answer == EXCEPTION:
             raise JavaRuntimeError("the listener fails")
         if answer == NULL:
@@ -89,15 +89,6 @@ class Listener:
             context.ack_index = settled - 1
             return success(context)
         return success(context) if answer == SUCCESS else later(context)
-
-    def _note_all(self, msgs: Sequence[MessageExt], mq: MessageQueue, answers: Sequence[str]) -> None:
-        """Consumed, or sent back, or given up; an ordered message that is to come again is still being worked on."""
-        for msg, answer in zip(msgs, answers, strict=True):
-            is_last = msg.reconsume_times >= self.most
-            if answer == SUCCESS:
-                self._note(CONSUMED, [msg], mq)
-            elif is_last or not self.orderly:
-                self._note(GIVEN_UP if is_last else SENT_BACK, [msg], mq)
 
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:

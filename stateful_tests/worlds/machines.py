@@ -10,10 +10,10 @@ from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
 from impl.client.client_config import ClientConfig
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
+from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.client.send_result import LocalTransactionState
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
@@ -31,7 +31,8 @@ from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
-from stateful_tests.worlds.producers import Producer, Sending
+from stateful_tests.worlds.producers import Decided, Producer, Sending
+from stateful_tests.worlds.pullers import Puller, Pulling
 
 MENDED_MS = 10_000
 """After so long an operator starts a broker again that did not come up."""
@@ -53,8 +54,8 @@ class Machines(Course):
     (topic to expression) that start from now on, besides what they were added with. strategy -- of all consumers,
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
     on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
-    producers -- machine to the application that sends there. transactions -- what became of those, by the id of their
-    messages. selected -- the tags that a selector by properties selects.
+    producers, pullers -- machine to the application that sends there, or polls. transactions -- what became of those,
+    by the id of their messages. selected -- the tags that a selector by properties selects.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -71,7 +72,8 @@ class Machines(Course):
         self.fates: tuple[str, ...] = ()
         self.selected: dict[MessageSelector, str] = {}
         self.producers: dict[str, Producer] = {}
-        self.transactions: dict[str, LocalTransactionState] = {}
+        self.pullers: dict[str, Puller] = {}
+        self.transactions: Decided = {}
         self._applications: dict[str, Boot] = {}
         self._leaving: dict[str, Node] = {}
 
@@ -167,6 +169,11 @@ class Machines(Course):
         """Machine to the producer of the application that sends there."""
         return {machine: one.producer.impl for machine, one in self.producers.items()}
 
+    @property
+    def pollers(self) -> dict[str, DefaultLitePullConsumerImpl]:
+        """Machine to the lite pull consumer of the application that polls there."""
+        return {machine: one.consumer for machine, one in self.pullers.items()}
+
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,
     ) -> None:
@@ -201,6 +208,19 @@ class Machines(Course):
         self.simulation.add(machine, _idle if idle else boot)
         self.run(0)
 
+    def add_puller(self, machine: str, pulling: Pulling, *, idle: bool = False) -> None:
+        """Add a process that polls messages; idle -- not until `join`."""
+
+        async def boot(node: Node) -> None:
+            self.pullers[machine] = Puller(node, self.namesrv_addrs, pulling, self.notes)
+            self.notes.consumes(machine, pulling.config.consumer_group, pulling.topic, SUB_ALL)
+            await self.pullers[machine].run()
+
+        self._applications[machine] = boot
+        self.consumers[machine] = []
+        self.simulation.add(machine, _idle if idle else boot)
+        self.run(0)
+
     def add_tester(self, machine: str) -> None:
         """Add a machine that only sends requests."""
 
@@ -223,12 +243,14 @@ class Machines(Course):
     def leave(self, machine: str) -> None:
         """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""
         self.simulation.boots[machine] = _idle
-        node, consumers = self.simulation.nodes[machine], self.consumers[machine]
+        node, consumers, puller = self.simulation.nodes[machine], self.consumers[machine], self.pullers.get(machine)
         self._leaving[machine] = node
 
         async def leaving() -> None:
             for consumer in consumers:
                 await consumer.shutdown()
+            if puller is not None and puller.node is node:
+                await puller.consumer.shutdown()
 
         if node.alive:
             self.shut_down(machine, leaving, self._end)

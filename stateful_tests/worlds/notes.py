@@ -1,7 +1,8 @@
 """What clients of a world observe, as a history of operations: nothing that only a broker knows is in it.
 
-Applications note what they do with their messages. Queues, commits and the ends of processes are taken from what
-clients and the host report. All is noted at true time, by one clock: that of the machines may jump and drift.
+Applications note what they do with their messages. Queues, commits, what is sent back or given up, and the ends of
+processes are taken from what clients and the host report. All is noted at true time, by one clock: that of the machines
+may jump and drift.
 """
 
 from __future__ import annotations
@@ -13,8 +14,17 @@ from typing import Any
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetSent, OffsetsWritten, ProcessKilled, QueueDropped, QueueTaken
 from impl.hosts.simulation.kernel import Kernel
-from invariants.histories.operations import ASSIGNED, COMMITTED, RESTARTED, REVOKED, Operation
+from invariants.histories.operations import (
+    ASSIGNED,
+    COMMITTED,
+    GIVEN_UP,
+    RESTARTED,
+    REVOKED,
+    SENT_BACK,
+    Operation,
+)
 from invariants.rules.observed import Observation
+from stateful_tests.worlds.failures import Failures
 
 CLOCK = "world"
 _KINDS = {QueueTaken: ASSIGNED, QueueDropped: REVOKED, OffsetSent: COMMITTED, OffsetsWritten: COMMITTED}
@@ -35,7 +45,7 @@ class Notes:
         """An application of a machine notes an operation on a message; one without an id is not noted.
 
         more -- other fields of the operation: key, tag, half and delay_ms of a send, key again of its outcome, attempt
-        (reconsumeTimes) of what is delivered, delay_ms of what is sent back.
+        (reconsumeTimes) of what is delivered.
         """
         if message is not None:
             self._noted.append(Observation(len(self._kernel.records), Operation(
@@ -55,7 +65,7 @@ class Notes:
 
     def history(self) -> list[Observation]:
         """All operations in the order in which they were; a process is what runs on a machine."""
-        ordered = sorted(chain(self._noted, self._reported()), key=lambda one: one.position)
+        ordered = sorted(chain(self._noted, self._reported(), self._failed()), key=lambda one: one.position)
         return [Observation(one.position, one.operation._replace(seq=seq)) for seq, one in enumerate(ordered)]
 
     def _reported(self) -> Iterator[Observation]:
@@ -68,6 +78,14 @@ class Notes:
                     known = self._consumers.get((machine, event.group, mq.topic), {}) if kind == ASSIGNED else {}
                     yield Observation(position, Operation(
                         kind, machine, 0, None, group, named(mq), offset, ms, CLOCK, **known))
+
+    def _failed(self) -> Iterator[Observation]:
+        """What clients have sent back, or given up; a broadcaster gives up at once."""
+        for position, ms, one in Failures().over(self._kernel.records):
+            alone = (one.machine, one.group) in self._alone
+            yield Observation(position, Operation(
+                GIVEN_UP if one.is_last or alone else SENT_BACK, one.machine, 0, one.key,
+                self._named(one.machine, one.group), named(one.mq), one.offset, ms, CLOCK, attempt=one.attempt))
 
     def _named(self, machine: str, group: str | None) -> str | None:
         """The name of a group of which an application of a machine is a member; in broadcasting it is the only one."""

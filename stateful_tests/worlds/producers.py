@@ -26,7 +26,7 @@ from impl.common.message_const import (
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.ports.node import Node
+from impl.hosts.simulation.node import Node
 from invariants.histories.operations import ACKNOWLEDGED, COMMITTED_HALF, FAILED, ROLLED_BACK, SEND, UNKNOWN
 from stateful_tests.worlds.notes import Notes
 
@@ -48,6 +48,8 @@ NOTHING_TRIED = {ClientErrorCode.NO_NAME_SERVER_EXCEPTION, ClientErrorCode.NOT_F
 """The codes of which an application knows that nothing was sent to any broker."""
 
 
+Decided = dict[str, LocalTransactionState | Node]
+"""What has become of each transaction, or the process that runs it."""
 PLAIN = ProducerConfig("P")
 _Choice = TypeVar("_Choice")
 
@@ -59,7 +61,8 @@ class Sending:
     topic -- to which. kinds -- how, in turn, one after another every SEND_EVERY_MS; ordered messages have a thread for
     each of KEYS. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
     producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
-    asked about a half message; None: as its broker is configured. tags -- of which each message has one.
+    asked about a half message; None: as its broker is configured. transaction_ms -- how long its local transaction
+    takes: what is shown before it has ended has time to be delivered. tags -- of which each message has one.
     delay_levels -- the same; 0: the message is not delayed.
     """
 
@@ -68,6 +71,7 @@ class Sending:
     queues: int | None = None
     config: ProducerConfig = PLAIN
     immunity_seconds: int | None = None
+    transaction_ms: int = 0
     tags: tuple[str, ...] = ()
     delay_levels: tuple[int, ...] = ()
 
@@ -90,17 +94,18 @@ class FirstQueues:
 class Transactions:
     """The database of applications that send in transactions: what became of each, by the id of its message.
 
-    It outlives their processes. A transaction that has not begun is UNKNOW, and one that was not begun in time is
-    rolled back.
+    It outlives their processes. A transaction that runs, or is to be run, is UNKNOW, and one whose process has ended
+    meanwhile is rolled back.
     """
 
-    def __init__(self, node: Node, notes: Notes, decided: dict[str, LocalTransactionState]) -> None:
-        """Decide for a process; decided -- the database."""
-        self.node, self._notes, self._decided = node, notes, decided
+    def __init__(self, node: Node, notes: Notes, decided: Decided, takes_ms: int) -> None:
+        """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes."""
+        self.node, self._notes, self._decided, self._takes_ms = node, notes, decided, takes_ms
 
     async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState:
         """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
         del arg
+        await self.node.sleep(self._takes_ms)
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
         self._decided[key] = state
@@ -110,11 +115,17 @@ class Transactions:
     async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState:
         """See TransactionListener."""
         key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
-        return self._decided.get(key, ROLLBACK)
+        found = self._decided.get(key, ROLLBACK)
+        if not isinstance(found, LocalTransactionState):
+            if found.alive:
+                return UNKNOW
+            self._notes.note(ROLLED_BACK, self.node.name, key)
+            found = self._decided[key] = ROLLBACK
+        return found
 
     def begin(self, key: str) -> None:
         """The message is about to be sent."""
-        self._decided[key] = UNKNOW
+        self._decided[key] = self.node
 
     def failed(self, key: str) -> None:
         """The message could not be sent, or nobody knows: the transaction is not run."""
@@ -129,12 +140,12 @@ class Producer:
 
     def __init__(
         self, node: Node, namesrv_addrs: tuple[str, ...], sending: Sending, notes: Notes,
-        decided: dict[str, LocalTransactionState],
+        decided: Decided,
     ) -> None:
         """Send nothing yet; decided -- what became of transactions."""
         self.node, self.sending, self._notes = node, sending, notes
         client_config, manager = ClientConfig(namesrv_addrs, node.name), MQClientManager(node)
-        self._transactions = Transactions(node, notes, decided)
+        self._transactions = Transactions(node, notes, decided, sending.transaction_ms)
         self.transactional = TransactionMQProducer(
             node, manager, client_config, sending.config, self._transactions)
         self.producer: DefaultMQProducer = self.transactional

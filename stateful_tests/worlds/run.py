@@ -28,7 +28,9 @@ from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS, Workload, traffic
 from stateful_tests.worlds.world import World
 
-MAX_SEGMENTS = 2_000_000
+MAX_SEGMENTS, MORE_SEGMENTS = 60_000, 300
+"""A run may have so many segments, and so many more for each second of its time: at least twice as many as 4.9.3 has
+in any workload. One that has more talks without end, and would say the same for half a minute."""
 STANDS_S = 2.0
 """A run in whose world no time passes for so much CPU time, some thousand times what it needs, does not end."""
 
@@ -59,7 +61,8 @@ class RunRecord:
 
     digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
     unknown -- why nothing can be said of the rest; empty if all was judged. endless -- whether that is because it does
-    not end. segments, ms -- how long it was.
+    not end. talks -- or because it has had more segments than a run may have: what was seen until then counts.
+    segments, ms -- how long it was.
     kept_ms -- property to how long after the healing its promise came true; a promise that is not there has not, and
     healing_ms is how long it had. messages, requests -- how many were sent. states -- fingerprints of the model states
     that were visited, concept by concept. visited -- of the workload's enumerable scopes. told -- the tape as
@@ -81,6 +84,7 @@ class RunRecord:
     messages: int = 0
     requests: int = 0
     endless: bool = False
+    talks: bool = False
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -95,7 +99,7 @@ class Judges:
     """The kernel's monitor: shows segments to followers and keeps what they find, each signature once.
 
     following -- who follows; at first nobody. seen -- what was found, by its key. unknown -- why they saw no more.
-    endless -- whether that is because the run did not end.
+    endless, talks -- whether that is because the run did not end, or had too many segments.
     """
 
     def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
@@ -106,7 +110,7 @@ class Judges:
         """
         self.until, self.stronger = until, stronger or {}
         self.seen: dict[tuple[str, ...], Finding] = {}
-        self.unknown, self.endless = "", False
+        self.unknown, self.endless, self.talks = "", False, False
         self.following = Following()
 
     def __call__(self, process: Process, records: Sequence[Record], due: bool) -> None:
@@ -144,7 +148,8 @@ def lived(
     workload, judges = WORKLOADS[plan.workload], Judges(until)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
     judged = judged and not (until and is_seen_late(until))  # which is seen without the others
-    world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS)
+    world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS,
+                  more_segments=MORE_SEGMENTS)
     if hasattr(tape, "clock"):
         tape.clock = lambda: world.now_ms
     with subject_named(plan.subject).running() as calls, world:
@@ -157,7 +162,8 @@ def lived(
                 judges.unknown = str(error)
             except (EndlessRunError, OverTimeError) as error:
                 judges.unknown = endless(error, subject_named(plan.subject).composed.files)
-                judges.endless = True
+                judges.talks = isinstance(error, EndlessRunError) and not error.stands
+                judges.endless = not judges.talks
             except SeenError:
                 pass
         yield world, _record(world, judges, kept, tape, dict(calls))
@@ -196,4 +202,5 @@ def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, call
     return RunRecord(
         world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, states, visited, told, calls,
-        kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests, judges.endless)
+        kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests, judges.endless,
+        judges.talks)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import cycle
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message_selector import by_sql
@@ -39,6 +41,7 @@ from stateful_tests.worlds.producers import (
     Sending,
     latency_aware,
 )
+from stateful_tests.worlds.pullers import Pulling
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -48,6 +51,9 @@ PRODUCER = "producer1"
 ROOMS = ("east", "west")
 CHECK_EVERY_MS = 10_000
 """How often brokers look for half messages that have not ended: in 4.9.3 once a minute."""
+
+TRANSACTION_MS = 2_000
+"""How long local transactions take."""
 
 COMMITTED = 34
 """What the group has read of each queue before; another group has read four more."""
@@ -205,6 +211,34 @@ def filtered(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, tags=KEYS))
 
 
+def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
+    """A world like `stored`, whose processes run one of these consumers each: a roll-out has stopped half way.
+
+    sendings -- each is sent by a process of its own.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+        servers(world)
+        for machine, config in zip((*CONSUMERS[:2], *SPARE), cycle(configs)):
+            world.add_consumer(machine, config, idle=machine in SPARE)
+        for number, one in enumerate(sendings, 1):
+            world.add_producer(f"producer{number}", one)
+
+    return build
+
+
+def polled(world: World) -> None:
+    """A world like `stored`: members of a group subscribe and poll, those of another one assign, and commit by hand."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, POLLING, idle=machine in SPARE)
+    for left in range(2):
+        world.add_puller(f"assigner{left + 1}", replace(ASSIGNING, share=(2, left)))
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
 def sending(
     *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
@@ -251,6 +285,10 @@ FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[0]} || {KEYS[1]}"})
+TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[1]} || {KEYS[2]}"})
+WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
+POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
+ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
 BY_SQL = by_sql(f"TAGS = '{KEYS[0]}'")
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
@@ -261,8 +299,9 @@ _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", 
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
 _REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
-_PLAIN = ("lost", "phantom", "duplicated", "regressed")
-"""Checks of what everybody observes who sends and consumes messages."""
+_TAKEN = ("phantom", "duplicated", "regressed", "skipped", "two_owners")
+_PLAIN = ("lost", *_TAKEN)
+"""Checks of what everybody observes who sends and consumes messages; the first where nobody is told where they are."""
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
@@ -311,29 +350,38 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("stored_retry", "Listeners fail now and then, with some messages always, and sometimes do not return.",
              stored(FlushDiskType.SYNC_FLUSH, RETRIED, fates=(*FAILS, NEVER)), (*_COME_AND_GO, deeds.stop_broker),
-             (*_GROUPS, "every_message_is_settled")),
+             (*_GROUPS, "every_message_is_settled"), observed=(*_PLAIN, "dead_letter")),
     Workload("stored_orderly", "Listeners that work in order fail now and then, with some messages always.",
              stored(FlushDiskType.SYNC_FLUSH, RETRIED_IN_ORDER, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
-             (*_ORDERED, "every_message_is_settled"), observed=("duplicated",)),
+             (*_ORDERED, "every_message_is_settled"), observed=(*_PLAIN, "reordered", "dead_letter")),
     Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
              stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
              (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),
     Workload("sending", "Messages are sent in all ways, by producers that choose their queues.",
              sending(Sending(TOPIC, (SYNC, ASYNC, ONEWAY, TOGETHER)), latency_aware(Sending(TOPIC, (SYNC, ASYNC)))),
-             (deeds.stop_broker,), _GROUPS),
+             (deeds.stop_broker,), _GROUPS, observed=_PLAIN),
     Workload("sending_in_order", "Messages of one key are sent one after the other, into the queue of the key.",
-             sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS),
+             sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS,
+             observed=(*_PLAIN, "reordered")),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
-             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10), Sending(TOPIC, (IN_TRANSACTION, SYNC)),
-                     transactions=True),
+             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS),
+                     Sending(TOPIC, (IN_TRANSACTION, SYNC), transaction_ms=TRANSACTION_MS), transactions=True),
              (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
-             observed=("phantom",)),
+             observed=(*_TAKEN, "unresolved", "transaction_reordered")),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
+    Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",
+             versions(FROM_FIRST, TAGGED, TAGGED_ANEW, sendings=[Sending(TOPIC, tags=KEYS)]),
+             (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
+    Workload("other_topics", "A roll-out has stopped half way: its members subscribe a topic more.",
+             versions(FROM_FIRST, WITH_INVOICES, sendings=[Sending(TOPIC), Sending(OTHER_TOPIC)]),
+             (*_COME_AND_GO, deeds.stop_broker), (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
+    Workload("polled", "Applications poll with lite pull consumers: they subscribe or assign, commit, seek and rest.",
+             polled, (*_COME_AND_GO, deeds.stop_broker), _ROUTES, (), observed=("lost", "phantom")),
     Workload("delayed", "Messages are to be delivered some seconds after they were sent.",
              sending(Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)), flush_disk_type=FlushDiskType.SYNC_FLUSH),
              (deeds.stop_broker,), (*_GROUPS, "delayed_message_comes_at_last"),
-             observed=("phantom", "duplicated", "regressed", "early")),
+             observed=(*_TAKEN, "early")),
     Workload("resized", "Operators give a topic more queues to write to, and fewer; messages are sent all the while.",
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.resize_topic, deeds.resize_topic),
              (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),

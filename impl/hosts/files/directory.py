@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import struct
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,9 +40,10 @@ class OpenFile:
     """See File in `impl.ports.disk`."""
 
     def __init__(self, descriptor: int) -> None:
-        """Own the descriptor; a closed file has none."""
+        """Own the descriptor, at most as long as this object lives; a closed file has none."""
         self._descriptor: int | None = descriptor
         self._buffer = WriteBuffer()
+        self._close = weakref.finalize(self, os.close, descriptor)
 
     @property
     def _fd(self) -> int:
@@ -114,8 +116,7 @@ class OpenFile:
 
     def close(self) -> None:
         """See File in `impl.ports.disk`."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
+        self._close()
         self._descriptor, self._buffer = None, WriteBuffer()
 
 

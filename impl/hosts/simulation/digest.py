@@ -25,13 +25,7 @@ def digest(lines: Iterable[Any]) -> str:
 
 def plain(value: Any) -> Any:
     """The value as ints, strings, bytes and tuples of them; a set is sorted, an object gives its class and fields."""
-    kind = value.__class__
-    if kind in _PLAIN:
-        return value
-    maker = _MAKERS.get(kind)
-    if maker is None:
-        maker = _MAKERS[kind] = _maker(kind)
-    return maker(value)
+    return value if value.__class__ in _PLAIN else _MAKERS[value.__class__](value)
 
 
 def _maker(kind: type) -> Callable[[Any], Any]:
@@ -42,7 +36,7 @@ def _maker(kind: type) -> Callable[[Any], Any]:
     if issubclass(kind, Enum):
         return lambda value: f"{name}.{value.name}"
     if issubclass(kind, tuple):
-        return lambda value: (name, *_items(value))
+        return lambda value: (name, *(value if _PLAIN.issuperset(map(type, value)) else _items(value)))
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
         return lambda value: (name, *_items([getattr(value, field) for field in names]))
@@ -54,7 +48,16 @@ def _maker(kind: type) -> Callable[[Any], Any]:
 
 
 def _items(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple([item if item.__class__ in _PLAIN else plain(item) for item in values])
+    return tuple([item if item.__class__ in _PLAIN else _MAKERS[item.__class__](item) for item in values])
 
 
-_MAKERS: dict[type, Callable[[Any], Any]] = {}
+class _Makers(dict[type, Callable[[Any], Any]]):
+    """By class: how to make plain what has it."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        """Find it out, once."""
+        self[kind] = made = _maker(kind)
+        return made
+
+
+_MAKERS = _Makers()

@@ -28,9 +28,10 @@ class Simulation:
 
     def __init__(
         self, tape: Tape, profile: FaultProfile = CALM, monitor: Monitor | None = None, max_segments: int = 10_000_000,
+        more_segments: int = 0,
     ) -> None:
         """No machine yet; the arguments are those of Kernel."""
-        self.kernel = Kernel(tape, profile, monitor, max_segments)
+        self.kernel = Kernel(tape, profile, monitor, max_segments, more_segments)
         self.network = Network(self.kernel)
         self.boots: dict[str, Boot] = {}
         self.nodes: dict[str, Node] = {}

@@ -69,8 +69,20 @@ class _Rest:
 _REST = _Rest()
 
 
+STANDS = 10_000
+"""So many segments beyond those that a run may have, all in one millisecond, and no time passes any more."""
+
+
 class EndlessRunError(Exception):
-    """The run has had more segments than it may have: it makes no progress, and nothing is known about its end."""
+    """The run has had more segments than it may have, and nothing is known about its end.
+
+    stands -- whether no time passes any more; else it goes on, and only does very much.
+    """
+
+    def __init__(self, said: str, *, stands: bool) -> None:
+        """Say it."""
+        super().__init__(said)
+        self.stands = stands
 
 
 Record = tuple[int, str, Any]  # one line of the run: true time, name of the process, what it traced
@@ -85,15 +97,18 @@ class Kernel:
     the faults, replaced when the world heals. records -- what was traced. segments -- how many have ended. monitor --
     called after each, and at a process's `interleave`, if something was recorded since it was called last, or if it is
     due: the first of a process and every show_every-th. shown -- how many records the monitor has been told.
-    max_segments -- where a run is given up. running -- the task or pool that was stepped last. trail -- kept on replay
+    max_segments -- where a run is given up; more_segments -- and how many it may have more for each second of its time.
+    running -- the task or pool that was stepped last. trail -- kept on replay
     only.
     """
 
     def __init__(
         self, tape: Tape, profile: FaultProfile = CALM, monitor: Monitor | None = None, max_segments: int = 10_000_000,
+        more_segments: int = 0,
     ) -> None:
         """At time 0, with one process, `world`, for what is no part of RocketMQ (workload, faults); nobody kills it."""
         self.tape, self.profile, self.monitor, self.max_segments = tape, profile, monitor, max_segments
+        self._first_segments, self.more_segments = max_segments, more_segments
         self.now_ms = 0
         self.segments = 0
         self.show_every = 1
@@ -106,6 +121,7 @@ class Kernel:
         self._due: deque[tuple[Any, Any]] = deque()  # timers of this millisecond, which come after what is ready
         self._timers: dict[int, list[tuple[Any, Any]]] = {}  # later millisecond to its timers
         self._times: list[int] = []  # a heap of those milliseconds
+        self._over_ms: int | None = None  # when the run had as many segments as it may have
         self.shown = 0
         self.world = Process(self, "world", WallClock(self))
 
@@ -145,13 +161,27 @@ class Kernel:
         """Count a segment of the process and show it to the monitor, if that wants to see it."""
         self.segments += 1
         if self.segments > self.max_segments:
-            raise EndlessRunError(f"{self.max_segments} segments and only {self.now_ms} ms: does something spin?")
+            self._too_long()
         if self.monitor is not None:
             left = process.left
             process.left = left - 1 if left else self.show_every - 1
             if not left or len(self.records) > self.shown:
                 shown, self.shown = self.shown, len(self.records)
                 self.monitor(process, self.records[shown:] if shown < self.shown else (), not left)
+
+    def _too_long(self) -> None:
+        """Let the run go on if it is old enough for so many segments; else end it, once it is clear if time passes."""
+        self.max_segments = self._first_segments + self.now_ms * self.more_segments // 1000
+        if self.segments <= self.max_segments:
+            self._over_ms = None
+            return
+        if self._over_ms is None:
+            self._over_ms = self.now_ms
+        said = f"{self.segments:,} segments and only {self.now_ms:,} ms"
+        if self.now_ms > self._over_ms:
+            raise EndlessRunError(f"{said}: it talks without end", stands=False)
+        if self.segments > self.max_segments + STANDS:
+            raise EndlessRunError(f"{said}: does something spin?", stands=True)
 
     def run(self, until_ms: int) -> None:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call costs as much as a branch of it
         """Let everything happen up to this true time, which it is then.

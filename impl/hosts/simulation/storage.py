@@ -79,6 +79,9 @@ class Storage:
         """The bytes from there on, as many as there are."""
         end = min(offset + length, self.length)
         first, last = offset // PAGE_BYTES, (end - 1) // PAGE_BYTES
+        if first == last and offset < end:  # mostly: only what is asked for is copied
+            cached, at = self.pages.get(first), offset - first * PAGE_BYTES
+            return bytes(end - offset) if cached is None else bytes(cached[at:at + end - offset])
         data = b"".join([bytes(self.pages.get(page) or PAGE_BYTES) for page in range(first, last + 1)])
         return data[offset - first * PAGE_BYTES:end - first * PAGE_BYTES]
 

@@ -207,6 +207,15 @@ def _count_queues_from_one(original: Callable[..., int]) -> Callable[..., int]:
     return retry_queue
 
 
+@around(send_message_back, "goes_to_dead_letters")
+def _try_once_more(original: Callable[[int, int, int], bool]) -> Callable[[int, int, int], bool]:
+    def goes_to_dead_letters(reconsume_times: int, delay_level: int, max_reconsume_times: int) -> bool:
+        """The last attempt is behind the limit."""
+        return original(reconsume_times, delay_level, max_reconsume_times + 1)
+
+    return goes_to_dead_letters
+
+
 @around(MessageReads, "get_message")
 def _have_nothing_that_matches(original: Callable[..., GetMessageResult | None]) -> Callable[..., object]:
     def get_message(
@@ -277,6 +286,8 @@ BUGS = (
     ),
     Variant("seeded-attempts-are-not-counted", "bug", "The copy of a message that is sent back does not count it.",
             _IDEA, replacements=(_count_no_attempt,)),
+    Variant("seeded-one-attempt-more", "bug", "A message that is sent back for the last time comes once more.",
+            "an idea: greater, for not less", replacements=(_try_once_more,)),
     Variant("seeded-dead-letters-wait", "bug", "A dead letter waits for a delay level before it is one.", _IDEA,
             replacements=(_delay_dead_letters,)),
     Variant("seeded-second-copy-is-not-kept", "bug", "A message that comes back a second time is gone.", _IDEA,

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable, Collection
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.common.heartbeat_data import BROADCASTING
-from impl.decisions import allocation
+from impl.decisions import allocation, route_queues
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom, Members, Queues, machine_room_range
+from impl.decisions.flags import PERM_READ, has_flag
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.route_queues import TopicRouteData
 from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
@@ -97,6 +99,13 @@ async def _stop_after_the_first(
     return False
 
 
+@replace(route_queues, "topic_subscribe_queues")
+def _read_what_is_written_to(topic: str, route: TopicRouteData) -> list[MessageQueue]:
+    """Of each broker as many queues as producers may write to."""
+    return sorted({MessageQueue(topic, data.broker_name, queue_id) for data in route.queue_datas
+                   if has_flag(data.perm, PERM_READ) for queue_id in range(data.write_queue_nums)})
+
+
 BUGS = (
     Variant(
         "rb-machineroom-wrong-list", "bug", "The slice for a room is cut out of the queues of all rooms.",
@@ -119,5 +128,9 @@ BUGS = (
         "rb-mutate-while-iterating", "bug", "After its first removal a rebalance gives nothing more up.",
         "alibaba/rocketmq #333, commit 7fb80a7e90", replacements=(_stop_after_the_first,),
         over=("give_back_what_is_stuck",),
+    ),
+    Variant(
+        "seeded-written-queues-are-read", "bug", "Members read as many queues as can be written to.",
+        "an idea: writeQueueNums for readQueueNums", replacements=(_read_what_is_written_to,),
     ),
 )

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 
 from impl.broker import send_message_processor
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.broker.transaction.end_transaction_processor import EndTransactionProcessor
+from impl.broker.transactions import Transactions
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.send_message_api import AsyncSend, SendMessageAPI
+from impl.client.send_result import LocalTransactionState, SendResult
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.client.transaction_mq_producer import TransactionMQProducerImpl
 from impl.common.headers import SendMessageResponseHeader
 from impl.common.message_to_send import Message
 from impl.common.request_code import ResponseCode
 from impl.decisions import queue_selection
-from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
+from impl.decisions.flags import (
+    TRANSACTION_COMMIT_TYPE,
+    TRANSACTION_NOT_TYPE,
+    TRANSACTION_ROLLBACK_TYPE,
+    reset_transaction_value,
+)
 from impl.decisions.java_arithmetic import absolute32, remainder
 from impl.decisions.java_errors import JavaError, NullPointerError
 from impl.decisions.message_queue import MessageQueue
@@ -27,6 +36,7 @@ from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
 
 _LONG_BYTES = 4_000
+Executed = tuple[LocalTransactionState, JavaError | None]
 
 
 @around(MQFaultStrategy, "select_one_message_queue")
@@ -94,6 +104,29 @@ def _commit_what_was_rolled_back(original: Callable[..., None]) -> Callable[...,
         original(self, header, respond)
 
     return process_request
+
+
+@around(Transactions, "prepare")
+def _show_half_messages(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMessageFuture]:
+    def prepare(self: Transactions, message: MessageExtBrokerInner) -> PutMessageFuture:
+        """A half message is put into its topic first, as if it were none."""
+        shown = copy(message)
+        shown.sys_flag = reset_transaction_value(shown.sys_flag, TRANSACTION_NOT_TYPE)
+        self.store.async_put_message(shown)
+        return original(self, message)
+
+    return prepare
+
+
+@around(TransactionMQProducerImpl, "_execute")
+def _ask_no_listener(original: Callable[..., Awaitable[Executed]]) -> Callable[..., Awaitable[Executed]]:
+    async def _execute(self: TransactionMQProducerImpl, msg: Message, arg: object, result: SendResult) -> Executed:
+        """Of each eighth half message of a broker nobody is asked what becomes of it."""
+        if result.queue_offset % 8 == 0:
+            return LocalTransactionState.UNKNOW, None
+        return await original(self, msg, arg, result)
+
+    return _execute
 
 
 @around(send_message_processor, "put_message_answer")
@@ -178,6 +211,10 @@ BUGS = (
             "apache/rocketmq #3556", replacements=(_no_retry_without_a_connection,)),
     Variant("seeded-rollback-commits", "bug", "A half message that is rolled back is committed.",
             "an idea: a flag that is read the wrong way", replacements=(_commit_what_was_rolled_back,)),
+    Variant("seeded-half-is-shown", "bug", "A half message is in its topic before anybody has committed it.",
+            "an idea: a flag that is looked at too late", replacements=(_show_half_messages,)),
+    Variant("seeded-transaction-is-not-run", "bug", "Some half messages are stored, and no transaction is run.",
+            "an idea: an exception that is swallowed", replacements=(_ask_no_listener,)),
     Variant("seeded-refused-is-stored", "bug", "A long message is refused when it is in the log.", _IDEA,
             replacements=(_refuse_what_is_long,)),
     Variant("seeded-some-are-stored-twice", "bug", "A broker appends some messages twice.", _IDEA,

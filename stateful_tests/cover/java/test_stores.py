@@ -10,9 +10,13 @@ from random import Random
 
 import pytest
 
+from impl.store.consume_queue import Unit
 from stateful_tests.conformance.java.stores.damage import BLOWS, damaged
+from stateful_tests.conformance.java.stores.kills import missed
+from stateful_tests.conformance.java.stores.putting import Acknowledged
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import Image
+from stateful_tests.crash.recovery import Recovered
 
 ROOT = Path(__file__).parents[3]
 COMPARED = """
@@ -22,17 +26,15 @@ from impl.store import commit_log_recovery
 from impl.store.reput_message_service import ReputMessageService
 from stateful_tests.conformance.java import artefacts, runtime
 from stateful_tests.conformance.java.stores.__main__ import Runs, verdicts
-from stateful_tests.conformance.java.stores.real import silence
 out = Path(sys.argv[1])
 version = runtime.start(artefacts.jars(lambda *_: None), out)
-silence(out)
-rows = list(verdicts(Runs(5, 5, 1, 2, 1), 1, out, version))
+rows = list(verdicts(Runs(5, 5, 1, 2, 1, 4), 1, out, version, out))
 right = commit_log_recovery.first_file_of_abnormal_recovery
 commit_log_recovery.first_file_of_abnormal_recovery = lambda times, least_ms: len(times) - 1
-rows.append(next(verdicts(Runs(12, 1, 1, 1, 1), 1, out, version)))
+rows.append(next(verdicts(Runs(12, 1, 1, 1, 1, 1), 1, out, version, out)))
 commit_log_recovery.first_file_of_abnormal_recovery = right
 ReputMessageService.do_reput = lambda self: None
-rows.append(next(verdicts(Runs(6, 1, 1, 1, 1), 1, out, version)))
+rows.append(next(verdicts(Runs(6, 1, 1, 1, 1, 1), 1, out, version, out)))
 print("".join(row.to_json() + chr(10) for row in rows), flush=True)
 os._exit(0)
 """
@@ -41,14 +43,22 @@ os._exit(0)
 @pytest.mark.java
 def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPARED, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)  # noqa: S603  # as above
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603  # as above
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    assert [row["outcome"] for row in rows] == ["holds", "holds", "holds", "holds", "holds", "violated",
-                                                   "violated"], done.stderr
-    assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 7
-    assert "after the start" in rows[6]["note"] or ": start" in rows[6]["note"]
-    kept = Path(rows[5]["note"].partition(":")[0])
+    assert [row["outcome"] for row in rows] == ["holds"] * 6 + ["violated"] * 2, done.stderr
+    assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 8
+    assert "after the start" in rows[7]["note"] or ": start" in rows[7]["note"]
+    kept = Path(rows[6]["note"].partition(":")[0])
     assert sorted(path.name for path in kept.iterdir()) == ["before", "ours", "real"]
+
+
+def test_what_was_acknowledged_and_is_not_there_is_told() -> None:
+    found = Recovered(log=((0, b"r"), (100, b"r")), units={("T", 0): {0: Unit(0, 100, 0)}})
+    assert list(missed(found, [Acknowledged(0, 0), Acknowledged(100, -1)])) == []
+    assert list(missed(found, [Acknowledged(200, 1)])) == ["no record at 200, which was acknowledged"]
+    assert [line.partition(" at ")[0] for line in missed(found, [Acknowledged(100, 1), Acknowledged(0, 1)])] == [
+        "no queue leads"] * 2
+    assert next(missed(Recovered("load fails"), [])) == "load fails"
 
 
 def drawing(seed: int) -> Random:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from invariants import evidence
-from invariants.report import words
+from invariants.relied_on import RELIED_ON
 from invariants.verdict import Outcome, Subject, Verdict
 
 TRACE, SUBSCRIPTION, LOCK, ALLOCATION, GRAPH = (
@@ -167,7 +167,7 @@ def hundred_rows() -> list[Verdict]:
             cost={"runs": 1_200_000, "cpu_seconds": 58.2}, details={"concept": "allocation"}),
     ]
     rows += [row(name, "explore" if at % 2 else "machine", "process_queue 2,4",
-                 cost={"states": 100 * at, "cpu_seconds": 0.1}) for at, name in enumerate(words.HEADLINE)]
+                 cost={"states": 100 * at, "cpu_seconds": 0.1}) for at, name in enumerate(RELIED_ON)]
     return rows + [_plain(at) for at in range(100 - len(rows))]
 
 

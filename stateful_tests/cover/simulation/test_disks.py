@@ -372,6 +372,15 @@ with open(sys.argv[1], "r+b") as file:
 """
 
 
+def test_a_file_that_nobody_has_any_more_holds_no_descriptor_and_no_lock(tmp_path: Path) -> None:
+    file = Directory(tmp_path).open("lock")
+    assert file.try_lock()
+    other = Directory(tmp_path).open("lock")
+    assert not other.try_lock()
+    del file
+    assert other.try_lock()
+
+
 def test_a_lock_that_another_process_has_as_java_takes_it_is_respected(tmp_path: Path) -> None:
     file = Directory(tmp_path).open("lock")
     command = [sys.executable, "-c", LOCKING, str(tmp_path / "lock")]

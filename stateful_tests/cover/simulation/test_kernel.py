@@ -363,8 +363,31 @@ def test_a_run_that_spins_is_given_up(spin: str) -> None:
                 await (broker.interleave("x") if spin == "interleave" else broker.sleep(0))
 
         broker.spawn("thread", thread())
-        with pytest.raises(EndlessRunError, match="1000 segments and only 0 ms"):
+        with pytest.raises(EndlessRunError, match="segments and only 0 ms"):
             k.run(10)
+
+
+@pytest.mark.parametrize(("more", "ends_ms"), [(0, 1_001), (200, 1_250), (999, 999_002)])
+def test_a_run_that_talks_without_end_is_given_up_later_the_older_it_is(more: int, ends_ms: int) -> None:
+    with Kernel(ReplayTape([]), max_segments=1_000, more_segments=more) as k:
+        broker = process(k)
+        broker.spawn("thread", ticking(broker))
+        with pytest.raises(EndlessRunError, match="talks without end") as raised:
+            k.run(1_100_000)
+        assert (k.now_ms, raised.value.stands) == (ends_ms, False)
+
+
+def test_a_run_that_is_old_enough_for_what_it_does_goes_on() -> None:
+    with Kernel(ReplayTape([]), max_segments=1_000, more_segments=1_000) as k:
+        broker = process(k)
+        broker.spawn("thread", ticking(broker))
+        k.run(10_000)
+        assert k.segments == 10_001
+
+
+async def ticking(threads: Threads) -> None:
+    while True:
+        await threads.sleep(1)
 
 
 def test_random_seeds_pause_about_as_often_as_the_profile_says() -> None:

@@ -6,6 +6,8 @@ from itertools import product
 
 import pytest
 
+from invariants.finding import put_down_to
+from invariants.rules.watch import LATE
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import subject_named
@@ -35,3 +37,19 @@ def test_a_run_of_the_repaired_shows_nothing_there(workload: str, profile: str, 
     record = run(Plan("repaired", workload, profile, "focus"), STRATEGIES["focus"](seed))
     assert [one.key for one in record.seen if not subject_named("repaired").explains(one.key)] == []
     assert record.unknown == ""
+
+
+@pytest.mark.parametrize(("subject", "workload", "profile", "seed", "key"), [
+    ("shipped", "other_tags", "calm", 14, ("acknowledged_is_delivered", "lost", "L3")),
+    ("repaired", "other_tags", "calm", 14, ("acknowledged_is_delivered", "lost", "L3")),
+    pytest.param("shipped", "other_topics", "calm", 0, ("every_message_is_settled", LATE, "U4"),
+                 marks=pytest.mark.quality),  # until the deadline of the promise
+])
+def test_members_that_subscribe_otherwise_lose_messages(
+    subject: str, workload: str, profile: str, seed: int, key: tuple[str, str, str],
+) -> None:
+    name, what, hazard = key
+    until = name, name, what, put_down_to(hazard)
+    record = run(Plan(subject, workload, profile, "swarm"), STRATEGIES["swarm"](seed), until=until)
+    assert until in {one.key for one in record.seen}
+    assert hazard in subject_named(subject).hazards(name)

@@ -10,6 +10,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     BrokerStarted,
+    ConsumerRegistered,
     ConsumerStarted,
     GroupOffsetsRemoved,
     MessagesFound,
@@ -23,6 +24,7 @@ from impl.events import (
     ProcessPaused,
     PullAnswered,
     QueueDropped,
+    QueueSought,
     QueueTaken,
     SubscriptionUpdated,
 )
@@ -51,6 +53,14 @@ def taken(ms: int, at: str, offset: int, mq: MessageQueue = MQ) -> Told:
 def subscribes(text: str) -> Told:
     """A broker is told what the group subscribes."""
     return 1, B, SubscriptionUpdated(B, G, "orders", text, 1, attached=True)
+
+
+def heard(client: str, text: str) -> Told:
+    """A broker enters a heartbeat of a member."""
+    return 1, B, ConsumerRegistered(B, G, client, f"{client}:1", True, True, frozenset({("orders", text, 1)}))
+
+
+DIFFER = heard(C, "red"), heard(C2, "*")
 
 
 def pulled(ms: int, code: int, upto: int) -> Told:
@@ -184,6 +194,11 @@ HISTORIES = (
       for start in [KNOWN] for pulls in (
           (pulled(5, 0, 101), found(5, 98, 100), settled(10, 98, 100)),
           (pulled(5, 0, 101), found(5, 98), settled(10, 98)), (pulled(5, 20, 101),))),
+    # L3: the last expression is that of a member that subscribes all, and a pull was filtered by that of another one.
+    *(Written("no_beginning_skips", (*start, subscribes("*"), *pulls, taken(11, C2, 101)), causes=causes)
+      for start, pulls, causes in (
+          ((*KNOWN, *DIFFER), (pulled(5, 20, 101),), ("L3",)), ((*KNOWN, *DIFFER), (found(5, 98, 100), ), ()),
+          ((*KNOWN, *DIFFER), (found(5, 98, 100), settled(6, 98)), ("L3",)), (KNOWN, (pulled(5, 20, 101),), ()))),
     Written("no_beginning_skips", (*KNOWN, subscribes("red"), pulled(5, 19, 101), taken(11, C2, 101)),
             (*KNOWN, subscribes("red"), pulled(5, 20, 101), taken(11, C2, 101))),
     # Somebody is told that there is no offset, and then a former owner commits.
@@ -238,7 +253,7 @@ HISTORIES = (
     # A queue that was reset is judged again when its one owner commits, long after anybody else was heard of.
     *(Written("no_beginning_skips", (*KNOWN, reset, committed(42_002, 4), taken(42_003, C2, 6)),
               (*KNOWN, reset, committed(42_001, 4), taken(42_003, C2, 6)), bounds=CALM)
-      for reset in (RESET[-1], CORRECTED)),
+      for reset in (RESET[-1], CORRECTED, (1, C, QueueSought(G, MQ, 4)))),
     Written("no_beginning_skips", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),
             (*RESET, settled(2, 4, 5), committed(42_002, 4), taken(42_003, C2, 6)), bounds=CALM),
     Written("no_beginning_skips", (*RESET, committed(42_002, 4), taken(42_003, C2, 6)),

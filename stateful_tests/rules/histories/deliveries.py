@@ -7,7 +7,15 @@ from typing import Any
 import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, ProcessKilled, SendAttempted, WorldHealed
+from impl.events import (
+    HeartbeatRefused,
+    MessageAppended,
+    MessagesAnswered,
+    MessagesGiven,
+    ProcessKilled,
+    SendAttempted,
+    WorldHealed,
+)
 from invariants.views import StoredRecord, Subscription
 from stateful_tests.rules.histories.promises import MASTER, MEMBER
 from stateful_tests.rules.written import Tables, Written
@@ -58,8 +66,18 @@ def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orde
                   subscribed={topic: Subscription(text, 1, None)})
 
 
-HEALED = (9, "", WorldHealed())
+def refused(client: str) -> Told:
+    """A broker objects to the heartbeat of a member."""
+    return 2, B, HeartbeatRefused(B, G, client, f"{client}:1")
+
+
+HEALED, REFUSED = (9, "", WorldHealed()), refused(C2)
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
+
+WITHOUT = Tables(**{
+    **has(5).answers, "in_service": [MEMBER, MEMBER._replace(machine=C2, client_id=C2)],
+    "subscribed": lambda machine, _: {"orders" if machine == C else "invoices": Subscription("*", 1, None)}})
+"""Two members, of which one does not subscribe the topic."""
 
 FAILED = given(1, 5), answered(1, 5, answer=LATER)
 
@@ -125,6 +143,12 @@ HISTORIES = (
             kept=(HEALED, appended(10, 5)), kept_views=has(5)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED), kept_views=has(5, text="a")),
+    # U4: another member does not subscribe the topic; whom a broker refuses is none.
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5), causes=()),
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=WITHOUT, causes=("U4",)),
+    Written("every_message_is_settled", broken=(appended(1, 5), REFUSED, HEALED), views=WITHOUT, causes=()),
+    Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
+            kept=(appended(1, 5), refused(C), HEALED), kept_views=has(5)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED), kept_views=has(5, member=BROADCASTS)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),

@@ -9,6 +9,7 @@ from impl.events import (
     BrokerStarted,
     ConsumerIdsChanged,
     ConsumerRegistered,
+    DiskFilled,
     HeartbeatHandled,
     ProcessKilled,
 )
@@ -20,6 +21,8 @@ from stateful_tests.rules.written import Tables, Written
 B, G, AT = "broker-a", "G", "c1:1"
 MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
 HANDLED = (1, B, HeartbeatHandled(B, G, AT))
+FULL, FREE, FULL_THERE = (0, B, DiskFilled(100)), (0, B, DiskFilled(0)), (0, "broker-b", DiskFilled(100))
+LATE_HANDLED, LATE_FULL = (1_000_000, *HANDLED[1:]), (1_000_001, *FULL[1:])
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
 
 
@@ -45,6 +48,10 @@ HISTORIES = (
     Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER), kept=(MASTER, HANDLED, SLAVE, MASTER)),
     Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER),
             kept=(MASTER, HANDLED, (2, "broker-b", BrokerStarted("broker-b", "broker-b", 0)))),
+    *(Written("group_survives_its_broker", broken=(MASTER, *disk, LATE_HANDLED, MASTER),
+              kept=(MASTER, FULL, LATE_HANDLED, MASTER)) for disk in ((FULL, FREE), (FULL_THERE,))),
+    Written("group_survives_its_broker", broken=(MASTER, LATE_HANDLED, LATE_FULL, MASTER),
+            kept=(MASTER, FULL, HANDLED, FREE, LATE_HANDLED, MASTER)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
             kept_views=Tables(topics=HAS_TOPIC)),

@@ -9,23 +9,25 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     ClockJumped,
+    ConsumerRegistered,
     DiskFilled,
     ForceFailed,
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
-    MessagesGiven,
     OffsetCorrected,
     ProcessKilled,
-    SendAnswered,
     StoreLoaded,
+    SubscriptionUpdated,
 )
 from invariants.histories.operations import Operation
+from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
 
 B, P, C = "broker-a", "producer1", "consumer1"
 QUEUE, MQ = "orders/broker-a/0", MessageQueue("orders", B, 0)
+CALM = Bounds()
 Told = tuple[int, str, Any]
 
 SENT = (Operation("send", P, 1, "k1", time_ms=10),
@@ -94,29 +96,29 @@ def answered(*offsets: int, said: tuple[str, ...] = ("LATER", "LATER")) -> Messa
     return MessagesAnswered("G", MQ, offsets, tuple(f"k{offset + 1}" for offset in offsets), said[:len(offsets)])
 
 
-def given(ms: int, *offsets: int) -> Told:
-    """The listener of the member is given messages, 0 and 1 unless told otherwise."""
-    offsets = offsets or (0, 1)
-    keys, attempts = tuple(f"k{offset + 1}" for offset in offsets), (1,) * len(offsets)
-    return ms, C, MessagesGiven("G", MQ, offsets, keys, attempts, 1, orderly=True)
-
-
-def stored(ms: int, key: str = "k1", topic: str = "%RETRY%G", log_offset: int = 200, at: str = C) -> Told:
-    """A broker answers a client that it has a message for a retry topic, or a dead letter; -1: it refuses."""
-    return ms, at, SendAnswered(B, topic, 0, 0, log_offset, key, 0)
-
-
-GAVE_UP = ((31, C, answered(0, 1)),)
-
-
-def again(*records: Told, kept: tuple[Told, ...] = (), causes: tuple[str, ...] | None = None) -> Written:
-    """A message that was given up comes again; where nothing is said of `kept`, it does not come again there."""
+def again(*records: Told, causes: tuple[str, ...]) -> Written:
+    """A message that was given up comes again, and another time it does not."""
     once = (TAKEN, *SENT, DELIVERED, CONSUMED._replace(kind="given_up"))
-    twice = (*once, DELIVERED._replace(seq=5, time_ms=40))
-    return Written("settled_is_over", broken=records, kept=kept or records, causes=causes, says="has given it up",
-                   observed=twice, kept_observed=twice if kept else once)
+    return Written("settled_is_over", broken=records, kept=records, causes=causes, says="has given it up",
+                   observed=(*once, DELIVERED._replace(seq=5, time_ms=40)), kept_observed=once)
 
 
+def heard(ms: int, client: str, text: str) -> Told:
+    """The broker enters a heartbeat of a member."""
+    return ms, B, ConsumerRegistered(B, "G", client, f"{client}:1", True, True, frozenset({("orders", text, 1)}))
+
+
+def put(ms: int, text: str, at: str = B) -> Told:
+    """A broker filters the topic by this expression from now on."""
+    return ms, at, SubscriptionUpdated(at, "G", "orders", text, 1, attached=True)
+
+
+def tagged(tag: str) -> Tables:
+    """The message is there, and has a tag."""
+    return Tables(log_records=(StoredRecord(100, "orders", 0, 0, 100, "k1"),), queue_unit=100, tag=tag)
+
+
+TOLD = heard(2, C, "red"), heard(3, "c2", "green")
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
 ASYNC = loaded(40, 100, "ASYNC_FLUSH")
 FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
@@ -160,28 +162,28 @@ HISTORIES = (
     lost(EARLY_FULL, appended(15), dispatched(16), killed(39), SHORT, causes=()),
     lost(appended(15), *CUT_THERE, kept=(appended(15), killed(39), ASYNC)),
     lost(appended(15), *CUT_THERE, kept=(started(0, at=OTHER_B), *CUT_THERE[1:])),
+    # L3: its tag is red, and its broker filters by the tags of another member.
+    lost(appended(15), *TOLD, put(16, "green"), views=tagged("red"), causes=("L3",)),
+    lost(put(14, "green"), appended(15), *TOLD, views=tagged("red"), causes=("L3",)),
+    lost(put(13, "green"), put(14, "red"), appended(15), *TOLD, views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green || red"), views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green"), views=tagged("green"), causes=()),
+    lost(appended(15), heard(2, C, "red"), heard(3, "c2", "red"), put(16, "green"), views=tagged("red"), causes=()),
+    lost(appended(15), heard(2, C, "red"), heard(3, C, "green"), put(16, "green"), views=tagged("red"), causes=()),
+    lost(appended(15), *TOLD, put(16, "green", OTHER_B), views=tagged("red"), causes=()),
     Written("delivered_was_sent", broken=(), observed=(TAKEN, *OTHER, DELIVERED, CONSUMED),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="delivered again"),
-    # X26: it was given up beside another message, its dead letter was stored, and both came again.
-    again(*GAVE_UP, stored(32), given(40), causes=("X26",)),
-    again(given(29, 0), *GAVE_UP, stored(32), given(40), causes=("X26",)),
-    again((31, C, answered(0)), stored(32), given(40), causes=()),
-    again((31, C, answered(0, 1, said=("SUCCESS", "LATER"))), stored(32), given(40), causes=()),
-    again((30, C, answered(0, 1)), stored(32), given(40), causes=()),
-    again((31, C, answered(1, 2)), stored(32), given(40), causes=()),
-    again((31, C, answered(0, 1)._replace(group="H")), stored(32), given(40), causes=()),
-    # A message whose dead letter nobody has answered for is tried again where it is.
-    *(again(*GAVE_UP, stored(32), given(40), kept=kept) for kept in (
-        (*GAVE_UP, given(40)),
-        (stored(30), *GAVE_UP, given(40), stored(41)),
-        (*GAVE_UP, stored(32, log_offset=-1), given(40)),
-        (*GAVE_UP, stored(32, key="k2"), given(40)),
-        (*GAVE_UP, stored(32, topic="%RETRY%H"), given(40)),
-        (*GAVE_UP, stored(32, at="consumer2"), given(40)),
-        (*GAVE_UP, given(33, 1), given(40), stored(50)),
-    )),
+    # X26: it was given up beside another message, and both came again.
+    again((31, C, answered(0, 1)), causes=("X26",)),
+    again((30, C, answered(0, 1)), (31, C, answered(1, 2)), causes=("X26",)),
+    again((30, C, answered(0)), (31, C, answered(0, 1)), (32, C, answered(0)), causes=("X26",)),
+    again((30, C, answered(0, 1)), (31, C, answered(0)), causes=()),
+    again((31, C, answered(0, 1, said=("SUCCESS", "LATER"))), causes=()),
+    again((31, C, answered(1, 2)), causes=()),
+    again((32, C, answered(0, 1)), causes=()),
+    again((31, C, answered(0, 1)._replace(group="H")), causes=()),
     Written("committed_offset_never_goes_back", broken=(corrected(89),), observed=BACK, kept=(corrected(95),),
             kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
     Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,

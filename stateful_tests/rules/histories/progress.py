@@ -9,6 +9,7 @@ import invariants.rules.resets  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ConsumerRegistered,
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
@@ -58,6 +59,16 @@ WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
 Told = tuple[int, str, Any]
 
 
+def heard(client: str, text: str) -> Told:
+    """A broker enters a heartbeat of a member."""
+    return 0, B, ConsumerRegistered(B, G, client, f"{client}:1", True, True, frozenset({("orders", text, 1)}))
+
+
+DIFFER = START, heard(C, "red"), heard("c2", "*")
+ALIKE = START, heard(C, "*"), heard("c2", "*")
+OF_ONE = START, heard(C, "red"), heard(C, "*")
+
+
 def passed(code: int) -> Told:
     """A pull is answered, and the next one is to begin at 105."""
     return 2, C, PullAnswered(C, G, MQ, code, 105)
@@ -94,6 +105,11 @@ HISTORIES = (
     # A broker has filtered away what lies before 105; a message before that is still open.
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(20), sent(106)), (TAKEN, RED, passed(20), sent(105))),
     Written("only_the_settled_is_committed", (TAKEN, passed(20), sent(105)), (TAKEN, RED, passed(20), sent(105))),
+    # L3: the last expression is that of a member that subscribes all, and a pull was filtered by that of another one.
+    *(Written("only_the_settled_is_committed", (*told, TAKEN, *answers), causes=causes) for told, answers, causes in (
+        (DIFFER, (passed(20), sent(105)), ("L3",)), (DIFFER, (passed(19), sent(105)), ("L3",)),
+        (DIFFER, (passed(0), sent(105)), ()), (DIFFER, (found(100), sent(101)), ()),
+        (ALIKE, (passed(20), sent(105)), ()), (OF_ONE, (passed(20), sent(105)), ()))),
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(0), FOUND_ONE, sent(105, 4)),
             (TAKEN, RED, passed(0), FOUND_ONE, SETTLED_ONE, sent(105, 4))),
     Written("only_the_settled_is_committed", (TAKEN, found(100, 101), settled(101), sent(102)),

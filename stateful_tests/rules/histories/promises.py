@@ -9,7 +9,14 @@ from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import QueueData
-from impl.events import BrokerStarted, ProcessKilled, TopicConfigUpdated, WorldHealed
+from impl.events import (
+    BrokerStarted,
+    ConsumerRegistered,
+    HeartbeatRefused,
+    ProcessKilled,
+    TopicConfigUpdated,
+    WorldHealed,
+)
 from invariants.views import Broker, Consumer, HeldQueue, QueueLock, Subscription
 from stateful_tests.rules.written import END_MS, Tables, Written
 
@@ -47,6 +54,9 @@ def held(consumer: Consumer, *queues: HeldQueue, lock: QueueLock | None = None) 
     return members(consumer, process_queues=list(queues), locks={} if lock is None else {(G, MQ): lock})
 
 
+REFUSED = (1, B, HeartbeatRefused(B, G, C, "c1:1"))
+REFUSED_THERE = (1, "broker-b", HeartbeatRefused("broker-b", G, C, "c1:1"))
+HEARD = (2, B, ConsumerRegistered(B, G, C, "c1:1", True, True, frozenset()))
 LEFT_OVER: dict[str, Any] = {
     "namesrvs": [NS], "queue_datas": {ORDERS: (ELSEWHERE,)}, "brokers": TWO}
 NOBODY_HOLDS: dict[str, Any] = {"holders": {MQ: []}, "namesrvs": [NS], "queue_datas": {ORDERS: (THERE,)}, "topics": {},
@@ -82,6 +92,17 @@ HISTORIES = (
             views=knowing(MQ, GONE, **{**LEFT_OVER, "queues": [MQ, BESIDE]})),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[]),
             kept_views=members(MEMBER, listed=[C])),
+    # Whom a broker refuses is no member there, until it enters a heartbeat.
+    Written("list_is_exactly_the_living_in_time", broken=(REFUSED, HEARD), views=members(MEMBER, listed=[]),
+            kept=(REFUSED,), kept_views=members(MEMBER, listed=[])),
+    Written("list_is_exactly_the_living_in_time", broken=(REFUSED_THERE,), views=members(MEMBER, listed=[]),
+            kept=(REFUSED,), kept_views=members(MEMBER, listed=[])),
+    Written("pull_finds_its_subscription_in_time", broken=(REFUSED, HEARD), views=members(MEMBER, subscriptions={}),
+            kept=(REFUSED,), kept_views=members(MEMBER, subscriptions={})),
+    Written("pull_finds_its_subscription_in_time", broken=(REFUSED_THERE,), views=members(MEMBER, subscriptions={}),
+            kept=(REFUSED,), kept_views=members(MEMBER, subscriptions={})),
+    Written("ownership_converges_in_time", broken=(REFUSED, HEARD), views=members(MEMBER, holders={MQ: []}),
+            kept=(REFUSED_THERE,), kept_views=members(MEMBER, holders={MQ: []})),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(listed=[C]), kept_views=members(listed=[])),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[C, C])),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, groups=[], listed=[])),

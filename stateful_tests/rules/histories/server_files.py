@@ -8,6 +8,7 @@ import invariants.rules.server_files  # noqa: F401  # declares the rules
 from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
+    DiskFilled,
     KVConfigLoaded,
     KVConfigPut,
     ProcessKilled,
@@ -48,6 +49,7 @@ def couple(*brokers: Broker, **slaves: Any) -> Tables:
         view: lambda broker, *_, view=view: (mine if broker == B else theirs)[view] for view in mine})
 
 
+FULL, FREE, FULL_THERE = (0, B, DiskFilled(100)), (0, B, DiskFilled(0)), (0, "broker-b", DiskFilled(100))
 UPDATED = (1, B, TopicConfigUpdated(B, "orders"))
 EIGHT = {"orders": QueueData(B, 8, 8, 6, 0)}
 
@@ -74,6 +76,10 @@ HISTORIES = (
             views=Tables(topics=Turns({}, FOUR, {})),
             kept=(starts(0), UPDATED, dies(40_002), starts(50_000, 1), dies(50_001), starts(50_002)),
             kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    *(Written("topic_survives_its_broker", broken=(starts(0), *disk, dies(40_002), starts(50_000)),
+              views=Tables(topics=Turns({}, FOUR, {})), kept=(starts(0), FULL, UPDATED, dies(40_002), starts(50_000)),
+              kept_views=Tables(topics=Turns({}, FOUR, {})))
+      for disk in ((FULL, FREE, UPDATED), (FULL_THERE, UPDATED))),
     Written("slave_follows_its_master", broken=(), views=couple(committed={("orders", 0): 4}), kept_views=couple()),
     Written("slave_follows_its_master", broken=(), views=couple(topics=EIGHT),
             kept_views=couple(groups_with_offsets={("G", "orders"), ("H", "orders")})),

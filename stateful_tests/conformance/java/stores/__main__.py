@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, TextIO
 
 import typer
 
@@ -30,16 +31,23 @@ class Runs(NamedTuple):
     programs: int
     replications: int
     deliveries: int
+    kills: int
 
 
-def verdicts(runs: Runs, seed: int, out: Path, java_version: str) -> Iterator[Verdict]:
-    """A row each for damage, crashes, programs, replication and delivery; a folder that differs is kept below `out`."""
+def verdicts(runs: Runs, seed: int, out: Path, java_version: str, scratch: Path) -> Iterator[Verdict]:
+    """A row each for damage, crashes, programs, replication, delivery and kills.
+
+    out -- a folder that differs is kept below it. scratch -- where killed processes may write beside their store.
+    """
     from stateful_tests.conformance.java.stores.crashes import Atlas, crash_recovery
     from stateful_tests.conformance.java.stores.deliveries import delivery
+    from stateful_tests.conformance.java.stores.kills import kill
     from stateful_tests.conformance.java.stores.programs import program
+    from stateful_tests.conformance.java.stores.real import silence
     from stateful_tests.conformance.java.stores.recoveries import recovery
     from stateful_tests.conformance.java.stores.replicas import replication
 
+    silence(scratch)
     known = list(images(RECORDINGS))
     yield _verdict("DefaultMessageStore#load, #start on damaged directories", runs.recoveries, seed, out, java_version,
                    lambda folder, one: (1, recovery(folder, known, one)))
@@ -49,6 +57,9 @@ def verdicts(runs: Runs, seed: int, out: Path, java_version: str) -> Iterator[Ve
     yield _verdict("DefaultMessageStore#putMessage, #putMessages", runs.programs, seed, out, java_version, program)
     yield _verdict("HAService, HAConnection", runs.replications, seed, out, java_version, replication)
     yield _verdict("ScheduleMessageService", runs.deliveries, seed, out, java_version, delivery)
+    jars = artefacts.jars()
+    yield _verdict("DefaultMessageStore#load, #start after kill -9", runs.kills, seed, out, java_version,
+                   lambda folder, one: kill(folder, one, scratch, jars))
 
 
 def _verdict(
@@ -79,38 +90,48 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter for each option
     programs: Annotated[int, typer.Option(min=1, help="programs of puts")] = 20,
     replications: Annotated[int, typer.Option(min=1, help="programs of puts to a master with a slave")] = 4,
     deliveries: Annotated[int, typer.Option(min=1, help="programs of delayed messages, in two lives")] = 4,
+    kills: Annotated[int, typer.Option(min=1, help="processes that are killed while they put")] = 8,
     seed: Annotated[int | None, typer.Option(help="of the inputs; a fresh one if none is given")] = None,
     json: Annotated[str | None, typer.Option(help="file for the verdict rows, - for standard output")] = None,
     out: Annotated[Path, typer.Option(help="folder for directories that differ")] = Path("out"),
 ) -> None:
     """Compare the store live with that of the official RocketMQ 4.9.3.
 
-    Both start on the same damaged directories and the same images of the crash atlas, and both are given the same puts:
-    answers, states and files are equal.
+    Both start on the same damaged directories, the same images of the crash atlas and what killed processes of both
+    leave, and both are given the same puts: answers, states and files are equal.
 
     python -m stateful_tests.conformance.java.stores --recoveries 2000 --crashes 2000 --seed 7
     """
     chosen = secrets.randbelow(2**31) if seed is None else seed
     scratch = Path(tempfile.mkdtemp(prefix="java-"))
     try:
+        file = open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # one of three; closed below
         version = runtime.start(artefacts.jars(lambda _done, _of: None), scratch)
-    except BadInputError as error:
+    except (BadInputError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(ExitStatus.BAD_INPUT) from error
-    from stateful_tests.conformance.java.stores.real import silence
-
-    silence(scratch)
-    rows = []
-    wanted = Runs(recoveries, crashes, programs, replications, deliveries)
-    with open(os.devnull if json is None else "/dev/stdout" if json == "-" else json, "w", encoding="utf-8") as file:  # noqa: PTH123  # one of three
-        for row in verdicts(wanted, chosen, out, version):
-            rows.append(row)
-            print(row.to_json(), file=file, flush=True)
-            numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"
-            print(f"{row.outcome:9} {row.subject.name}: {numbers}  {row.note}", file=sys.stderr)
-    print(f"Java {version}; seed {chosen}", file=sys.stderr, flush=True)
+    wanted = Runs(recoveries, crashes, programs, replications, deliveries, kills)
+    status = ExitStatus.UNKNOWN
+    try:
+        status = _told(verdicts(wanted, chosen, out, version, scratch), file)
+        print(f"Java {version}; seed {chosen}", file=sys.stderr)
+    except (Exception, KeyboardInterrupt):  # noqa: BLE001  # it ends, whatever happens, and says why
+        traceback.print_exc()
+    file.close()
     shutil.rmtree(scratch, ignore_errors=True)
-    os._exit(exit_status(rows))  # the threads of the real stores do not end
+    sys.stderr.flush()
+    os._exit(status)  # the threads of the real stores do not end
+
+
+def _told(rows: Iterator[Verdict], file: TextIO) -> ExitStatus:
+    """Write and print each row; the exit status of all."""
+    told = []
+    for row in rows:
+        told.append(row)
+        print(row.to_json(), file=file, flush=True)
+        numbers = f"{row.cost['rows']:,} compared, {row.cost['different']} different, {row.cost['seconds']:.0f} s"
+        print(f"{row.outcome:9} {row.subject.name}: {numbers}  {row.note}", file=sys.stderr)
+    return exit_status(told)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.java.stores.real import files_of, real_store, state_of_ours, state_of_real
 
-_CONFIG = MessageStoreConfig(
+CONFIG = MessageStoreConfig(
     mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=200, max_hash_slot_num=7,
     max_index_num=4_000, max_message_size=4_096,
 )
@@ -79,7 +79,7 @@ def program(folder: Path, seed: int) -> tuple[int, str | None]:
     """Put a program to both stores: how many puts there were, and what differs."""
     random = Random(seed)  # noqa: S311  # a program must be the same again
     flush = random.choice([FlushDiskType.ASYNC_FLUSH, FlushDiskType.SYNC_FLUSH])
-    config = replace(_CONFIG, flush_disk_type=flush)
+    config = replace(CONFIG, flush_disk_type=flush)
     for name in ("real", "ours"):
         (folder / name).mkdir()
     real, time_ms = real_store(folder / "real", config), [0]

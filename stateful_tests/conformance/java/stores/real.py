@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import socket
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,14 @@ def real_store(folder: Path, config: MessageStoreConfig) -> Any:
     java.setBrokerRole(jpype.JClass(f"{_STORE}.config.BrokerRole").valueOf(config.broker_role.value))
     java.setFlushDiskType(jpype.JClass(f"{_STORE}.config.FlushDiskType").valueOf(config.flush_disk_type.value))
     java.setHaListenPort(_free_port())
-    statistics = jpype.JClass(f"{_STORE}.stats.BrokerStatsManager")("c", True)
     return jpype.JClass(f"{_STORE}.DefaultMessageStore")(
-        java, statistics, None, jpype.JClass("org.apache.rocketmq.common.BrokerConfig")())
+        java, _statistics(), None, jpype.JClass("org.apache.rocketmq.common.BrokerConfig")())
+
+
+@cache
+def _statistics() -> Any:
+    """Of all stores of this process: each BrokerStatsManager has threads that do not end."""
+    return jpype.JClass(f"{_STORE}.stats.BrokerStatsManager")("c", True)
 
 
 def _free_port() -> int:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Any
 
 from impl.decisions.java_errors import JavaError
@@ -17,7 +16,7 @@ from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.java.stores.damage import damaged
 from stateful_tests.conformance.java.stores.real import ROOT, files_of, real_store, state_of_ours, state_of_real
-from stateful_tests.conformance.java.stores.seen import START_LIMIT_S, started
+from stateful_tests.conformance.java.stores.seen import START_LIMIT_S, java_thread, started
 from stateful_tests.conformance.store_images import Image
 from stateful_tests.crash.recovery import WAITS
 
@@ -77,7 +76,7 @@ def _started_alike(folder: Path, real: Any, ours: DefaultMessageStore, what: str
     found = difference(wanted, got, f"{what}: start")
     found = found or (_same(folder, real, ours, f"{what}: after the start") if not wanted else None)
     if not wanted:
-        Thread(target=real.shutdown, daemon=True).start()  # it sleeps for a second
+        java_thread(real.shutdown).start()  # it sleeps for a second
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,8 @@ def recovered(
 def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
     """Start it in a thread of its own, and wait until everything is dispatched: "", or why it does not start.
 
-    limit_s -- a start that takes longer waits for ever. Raises TimeoutError if it starts and dispatches not all in
-    time: then nothing can be said of it.
+    limit_s -- a start that takes longer waits for ever; it is interrupted, and its threads end. Raises TimeoutError if
+    it starts and dispatches not all in time: then nothing can be said of it.
     """
     raised: list[str] = []
 
@@ -56,11 +56,12 @@ def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
         except jpype.JException as error:
             raised.append(f"start fails with {error}")
 
-    thread = jpype.JClass("java.lang.Thread")(jpype.JProxy("java.lang.Runnable", {"run": run}))
-    thread.setDaemon(True)
+    thread = java_thread(run)
     thread.start()
     thread.join(int(limit_s * 1_000))
     if thread.isAlive():
+        thread.interrupt()
+        java_thread(real.shutdown).start()
         return WAITS
     until = time.monotonic() + START_LIMIT_S
     while not raised and int(real.dispatchBehindBytes()) > 0:
@@ -68,6 +69,13 @@ def started(real: Any, limit_s: float = START_LIMIT_S) -> str:
             raise TimeoutError(f"not everything is dispatched within {START_LIMIT_S:g} s")
         time.sleep(0.01)
     return raised[0] if raised else ""
+
+
+def java_thread(run: Callable[[], None]) -> Any:
+    """A daemon thread of Java's own: the JVM never forgets one of Python's that has called it."""
+    thread = jpype.JClass("java.lang.Thread")(jpype.JProxy("java.lang.Runnable", {"run": run}))
+    thread.setDaemon(True)
+    return thread
 
 
 def _log(real: Any, folder: Path, config: MessageStoreConfig) -> Iterator[tuple[int, bytes]]:

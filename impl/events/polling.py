@@ -1,0 +1,58 @@
+"""What applications of lite pull consumers say of themselves: they poll, commit, seek, and rest queues."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from impl.decisions.message_queue import MessageQueue
+
+
+class QueuesHeld(NamedTuple):
+    """AssignedMessageQueue#updateAssignedMessageQueue: mqs -- all queues that a lite pull consumer has now.
+
+    Of a queue that comes back nothing is left of its time before: where it was, and whether it rested.
+    """
+
+    client_id: str
+    group: str
+    mqs: frozenset[MessageQueue]
+
+
+class PollBegan(NamedTuple):
+    """DefaultLitePullConsumer#poll: an application is done with all that it has polled, and asks for more.
+
+    auto_commit -- whether its consumer commits that by itself.
+    """
+
+    group: str
+    auto_commit: bool
+
+
+class MessagesPolled(NamedTuple):
+    """DefaultLitePullConsumer#poll has answered: offsets -- of the messages, which are of one queue, in their order."""
+
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class CommitAsked(NamedTuple):
+    """DefaultLitePullConsumer#commitSync: an application commits all that it has polled."""
+
+    group: str
+
+
+class QueueSought(NamedTuple):
+    """DefaultLitePullConsumer#seek has returned: an application wants to go on at this offset."""
+
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class QueueRested(NamedTuple):
+    """DefaultLitePullConsumer#pause, #resume have returned: rested -- the application wants nothing of the queue."""
+
+    group: str
+    mq: MessageQueue
+    rested: bool

@@ -1,0 +1,15 @@
+"""Sentences about applications that poll."""
+
+from __future__ import annotations
+
+from impl.events import polling as told
+from impl.events.sentences.said import Said
+
+SENTENCES: dict[type, Said] = {
+    told.QueuesHeld: Said("{at} has the queues {mqs} of {group} to poll", "changes of what is polled"),
+    told.PollBegan: Said("the application of {at} polls", "polls"),
+    told.MessagesPolled: Said("the application of {at} has polled the messages {offsets} of {mq}", "batches polled"),
+    told.CommitAsked: Said("the application of {at} commits what it has polled", "commits by hand"),
+    told.QueueSought: Said("the application of {at} goes to offset {offset} of {mq}", "seeks"),
+    told.QueueRested: Said("the application of {at} rests {mq}, or goes on with it: {rested}", "rests"),
+}

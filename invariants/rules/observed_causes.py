@@ -1,0 +1,172 @@
+"""What lies behind what clients have observed: predicates of what brokers, clients and the host have reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from impl import events
+from impl.decisions.message_queue import MessageQueue
+from invariants.histories.messages import selects
+from invariants.rules import deadlines
+from invariants.rules.causes_of_filters import expressions, members_differ
+from invariants.rules.deliveries import SUCCESS
+from invariants.rules.past import Reported
+from invariants.rules.rule import Rule, Told
+
+_Place = tuple[str | None, MessageQueue, int]
+"""Key, queue and queue offset of a message."""
+
+# What has become of a message at its broker -------------------------------------------------------------------------
+
+
+def _appended(rule: Rule, told: Told) -> Reported | None:
+    """When a broker put the message where the finding says, the last time."""
+    mq, offset, key = told.about[:3]
+    return None if mq is None else rule.views.once("appended", lambda: _all_appended(rule)).get((key, mq, offset))
+
+
+def _all_appended(rule: Rule) -> dict[_Place, Reported]:
+    """All that brokers have appended, by its place; the name of a broker is the one with which it started last."""
+    names, appended = dict[str, str](), dict[_Place, Reported]()
+    for one in sorted(rule.past.of(events.BrokerStarted, events.MessageAppended)):
+        if isinstance(one.event, events.BrokerStarted):
+            names[one.at] = one.event.broker_name
+        elif one.at in names:
+            mq = MessageQueue(one.event.topic, names[one.at], one.event.queue_id)
+            appended[one.event.key, mq, one.event.queue_offset] = one
+    return appended
+
+
+def _in_log(rule: Rule, broker: str) -> Counter[tuple[str, int, int]]:
+    """How many records the log of a broker has for each place of a queue."""
+    return rule.views.once(f"log of {broker}", lambda: Counter(one[1:4] for one in rule.views.log_records(broker)))
+
+
+def _cut(rule: Rule, told: Told) -> tuple[Reported, Reported] | None:
+    """When it was appended, and when its broker came up without it: its log ends before it."""
+    record = _appended(rule, told)
+    starts = [] if record is None else rule.past.of(events.StoreLoaded, since=record.place, at=record.at)
+    gone = next((one for one in starts if record and one.event.max_offset <= record.event.commit_log_offset), None)
+    return None if record is None or gone is None else (record, gone)
+
+
+def was_not_forced(rule: Rule, told: Told) -> bool:
+    """Whether the broker may acknowledge what it has not forced, and its machine has lost its power then."""
+    cut = _cut(rule, told)
+    return cut is not None and cut[1].event.flush_disk_type == "ASYNC_FLUSH" and any(
+        one.event.power_loss and one.place < cut[1].place
+        for one in rule.past.of(events.ProcessKilled, since=cut[0].place, at=cut[0].at))
+
+
+def was_deleted(rule: Rule, told: Told) -> bool:
+    """Whether the disk of the broker was full, and its log begins behind the message now, or did for a member."""
+    record = _appended(rule, told)
+    if record is None or not any(one.event.percent for one in rule.past.of(events.DiskFilled, at=record.at)):
+        return False
+    mq, offset, _, group = told.about
+    least = next((one.commit_log_offset for one in rule.views.log_records(record.at)), None)
+    return (least is not None and least > record.event.commit_log_offset) or any(
+        one.event.offset > offset for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
+
+
+def force_failed(rule: Rule, told: Told) -> bool:
+    """Whether the log was cut before it though it was to be forced, and a force has failed."""
+    cut = _cut(rule, told)
+    return cut is not None and cut[1].event.flush_disk_type != "ASYNC_FLUSH" and bool(
+        rule.past.of(events.ForceFailed, at=cut[0].at))
+
+
+def was_not_taken(rule: Rule, told: Told) -> bool:
+    """Whether files of others filled the disk of its broker when its queue was given its unit for the first time."""
+    record = _appended(rule, told)
+    if record is None or _cut(rule, told) is not None:
+        return False
+    given = next(iter(rule.past.of(
+        events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset,
+    )), None)
+    filled = [one for one in rule.past.of(events.DiskFilled, at=record.at) if given and one.place < given.place]
+    return bool(filled and filled[-1].event.percent)
+
+
+def is_displaced(rule: Rule, told: Told, *, power_loss: bool) -> bool:
+    """Whether its queue names another record, or none, in its place, and its broker was killed, or lost its power."""
+    record = _appended(rule, told)
+    if record is None or _cut(rule, told) is not None:
+        return False
+    several = _in_log(rule, record.at)[record.event[1:4]] > 1
+    unit = rule.views.queue_unit(record.at, *record.event[1:4])
+    ends = rule.past.of(events.ProcessKilled, at=record.at, power_loss=True if power_loss else None)
+    return bool(ends) and (several or unit != record.event.commit_log_offset)
+
+
+def was_filtered(rule: Rule, told: Told) -> bool:
+    """Whether its broker has filtered for members that differ, by an expression that does not have its tag."""
+    record, (mq, _, _, group) = _appended(rule, told), told.about
+    if record is None or not members_differ(rule, group, mq):
+        return False
+    tag = rule.views.tag(record.at, record.event.commit_log_offset)
+    return any(not selects(text, tag) for text in expressions(rule, group, mq, since=record.place))
+
+
+def was_corrected(rule: Rule, told: Told) -> bool:
+    """Whether the broker has told the member since then that it has no such offset."""
+    mq, _, _, group = told.about
+    return any(one.ms >= (told.since_ms or 0) for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
+
+
+def failed_in_a_batch(rule: Rule, told: Told) -> bool:
+    """Whether a listener has failed with it before it was over, and was given others with it."""
+    mq, offset, _, group = told.about
+    answered = [one.event for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
+                if offset in one.event.offsets and one.ms <= (told.since_ms or 0)]
+    return bool(answered) and len(answered[-1].offsets) > 1 and _answer(answered[-1], offset) != SUCCESS
+
+
+def _answer(event: events.MessagesAnswered, offset: int) -> str:
+    return dict(zip(event.offsets, event.answers, strict=True))[offset]
+
+
+def is_tried_in_place(rule: Rule, told: Told) -> bool:
+    """Whether every member that was given it there too often was given it there before, when it was not too often."""
+    mq, offset, _, group = told.about
+    first: dict[str, bool] = {}
+    for one in rule.past.of(events.MessagesGiven, group=group, mq=mq):
+        if offset in one.event.offsets:
+            attempt = one.event.attempts[one.event.offsets.index(offset)]
+            first.setdefault(one.at, attempt > one.event.most)
+    return not any(first.values())
+
+
+# Who sends, and who owns ----------------------------------------------------------------------------------------------
+
+
+def list_has_changed(rule: Rule, told: Told) -> bool:
+    """Whether the producer had another list of queues when it sent the one message than when it sent the other.
+
+    Its thread may have stood still since it has looked at the list.
+    """
+    earlier, later = (rule.past.last(events.SendAttempted, key=key) for key in (told.about[2], told.about[4]))
+    if earlier is None or later is None:
+        return False
+    client_id, group, _, _, mq = earlier.event[:5]
+    lists = [one for one in rule.past.of(
+        events.PublishInfoUpdated, client_id=client_id, group=group, topic=mq.topic) if one.place < later.place]
+    since_ms = earlier.ms - rule.bounds.thread_pause_ms
+    first = next((one for one in reversed(lists) if one.ms < since_ms), None)
+    return len({one.event.queues for one in lists if one is first or one.ms >= since_ms}) > 1
+
+
+def joiner_was_early(rule: Rule, told: Told) -> bool:
+    """Whether the group had changed when a member took the queue, and one of the two has given it up since."""
+    mq, _, _, group, *both = told.about
+    taken_ms, bounds = told.since_ms or 0, rule.bounds
+    changes = [one.ms for one in rule.past.of(*_CHANGES) if getattr(one.event, "added", True)]
+    dropped = [one.ms for one in rule.past.of(events.QueueDropped, group=group, mq=mq) if one.at in both]
+    return any(taken_ms - deadlines.rebalanced(bounds) <= ms <= taken_ms for ms in changes) and any(
+        taken_ms <= ms <= taken_ms + deadlines.lists_are_whole(bounds) for ms in dropped)
+
+
+_CHANGES = (
+    events.ConsumerRegistered, events.ConsumerRemoved, events.ConsumerStarted, events.ConsumerStopping,
+    events.RouteUpdated, events.ProcessKilled, events.ProcessPaused, events.BrokerStarted)
+"""What changes a group, or what is known of it."""

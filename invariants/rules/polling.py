@@ -1,0 +1,125 @@
+"""Rules of applications that poll: what they are given, what is committed for them, and what they rest.
+
+They are told from outside: by what applications say that they did, and by what their clients send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.pull_answer import PullCode
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, on
+
+_MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
+_FULL = Excuse("the disk of a broker was full, and what it has deleted is passed over",
+               when=lambda rule, _: bool(rule.past.of(events.DiskFilled)))
+
+
+class Polled(Rule):
+    """What is common: of a queue that comes back nothing is known any more."""
+
+    about = "at group mq"
+
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        for table in self.tables():
+            table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+
+
+class polls_follow_one_another(Polled):
+    """Whoever polls a queue is given what follows the last message of it, or what is where it has sought.
+
+    It begins anew where it has taken the queue again, or where the broker had no such offset.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#poll, #seek, AssignedMessageQueue"
+    excuses = (_FULL,)
+
+    next_offset = Kept("at group mq", ends=(_MOVED,), begins=(events.QueueSought,),
+                       value=lambda _, event: event.offset)
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        due = self.next_offset.get(key, event.offsets[0])
+        self.next_offset[key] = event.offsets[-1] + 1
+        if event.offsets != tuple(range(due, due + len(event.offsets))):
+            given = f"is given {list(event.offsets)} of {queue_text(event.mq)}"
+            yield self.told(f"{at} {given}, where {due} follows", *key)
+
+
+class only_the_held_is_polled(Polled):
+    """A poll gives no messages of a queue that its consumer has given up."""
+
+    cite = "DefaultLitePullConsumerImpl#poll: isDropped"
+
+    held = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
+        if event.mq not in self.held.get((at, event.group), (event.mq,)):
+            yield self.told(f"{at} is given {list(event.offsets)} of {queue_text(event.mq)}, which it does not have",
+                            at, event.group, event.mq)
+
+
+class only_what_was_worked_on_is_committed(Polled):
+    """A consumer that is polled commits no more than what its application was done with: what it had polled before.
+
+    With autoCommit it is done with all when it polls again, without it when it says so.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll"
+    excuses = (_FULL,)
+
+    polled, done = (Kept("at group mq") for _ in range(2))
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+        key = at, event.group, event.mq
+        self.done.setdefault(key, event.offsets[0])
+        self.polled[key] = max(event.offsets[-1] + 1, self.polled.get(key, 0))
+
+    @on(events.QueueSought)
+    def seeks(self, _: int, at: str, event: events.QueueSought) -> None:
+        key = at, event.group, event.mq
+        self.done[key] = max(event.offset, self.done.get(key, 0))
+
+    @on(events.PollBegan, events.CommitAsked)
+    def is_done(self, _: int, at: str, event: events.PollBegan | events.CommitAsked) -> None:
+        if isinstance(event, events.CommitAsked) or event.auto_commit:
+            for key, offset in self.polled.items():
+                if key[:2] == (at, event.group):
+                    self.done[key] = max(offset, self.done.get(key, 0))
+
+    @on(events.OffsetSent)
+    def commits(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        done = self.done.get(key)
+        if done is not None and event.offset > done:
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
+                            f"{done}", *key)
+
+
+class rested_queue_is_not_pulled(Polled):
+    """While an application rests a queue nothing of it is pulled, but for a pull that is about to begin."""
+
+    cite = "DefaultLitePullConsumerImpl#pause, PullTaskImpl#run"
+
+    pulls = Kept("at group mq", ends=(Match(events.QueueRested, having=lambda one: not one.rested),))
+
+    @on(events.QueueRested)
+    def rests(self, _: int, at: str, event: events.QueueRested) -> None:
+        if event.rested:
+            self.pulls[at, event.group, event.mq] = 0
+
+    @on(events.PullSuspended)
+    def pulled(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        if key in self.pulls:
+            self.pulls[key] += 1
+            if self.pulls[key] > 1:
+                yield self.told(f"{at} pulls {queue_text(event.mq)}, which its application rests", *key)

@@ -1,0 +1,91 @@
+"""Written histories of applications that poll: what they are given, what is committed, and what rests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.polling  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
+from impl.events import (
+    CommitAsked,
+    DiskFilled,
+    MessagesPolled,
+    OffsetSent,
+    PollBegan,
+    ProcessKilled,
+    PullAnswered,
+    PullSuspended,
+    QueueRested,
+    QueuesHeld,
+    QueueSought,
+)
+from stateful_tests.rules.written import Written
+
+MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
+B, C, C2, G, H = "broker-a", "c1", "c2", "G", "H"
+
+Told = tuple[int, str, Any]
+
+
+def has(*mqs: MessageQueue, group: str = G) -> Told:
+    """The consumer has these queues from now on."""
+    return 1, C, QueuesHeld(C, group, frozenset(mqs))
+
+
+def polled(*offsets: int, at: str = C, group: str = G, mq: MessageQueue = MQ) -> Told:
+    """The application is given messages."""
+    return 2, at, MessagesPolled(group, mq, offsets)
+
+
+def sent(offset: int, group: str = G, mq: MessageQueue = MQ) -> Told:
+    """The client commits."""
+    return 4, C, OffsetSent(C, group, mq, offset)
+
+
+def pulled(mq: MessageQueue = MQ, at: str = C) -> Told:
+    """The client pulls."""
+    return 5, at, PullSuspended(at, G, mq, 5)
+
+
+def answered(code: PullCode) -> Told:
+    """A broker answers a pull."""
+    return 3, C, PullAnswered(C, G, MQ, code, 9)
+
+
+AGAIN, BY_HAND, ASKED = (3, C, PollBegan(G, auto_commit=True)), (3, C, PollBegan(G, auto_commit=False)), (
+    3, C, CommitAsked(G))
+SOUGHT = (3, C, QueueSought(G, MQ, 4))
+RESTS, GOES_ON = ((3, C, QueueRested(G, MQ, rested=rested)) for rested in (True, False))
+KILLED, FULL = (3, C, ProcessKilled(1, power_loss=False)), (0, B, DiskFilled(95))
+
+HISTORIES = (
+    Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(6, 7)), says="where 6 follows"),
+    Written("polls_follow_one_another", (polled(5, 7),), (polled(5, 6),)),
+    Written("polls_follow_one_another", (polled(5), polled(5)), (polled(5), polled(5, mq=MQ2))),
+    Written("polls_follow_one_another", (polled(5), SOUGHT, polled(6)), (polled(5), SOUGHT, polled(4))),
+    Written("polls_follow_one_another", (polled(5), has(MQ), polled(7)), (polled(5), has(MQ2), polled(7))),
+    Written("polls_follow_one_another", (polled(5), has(group=H), polled(7)), (polled(5), has(), polled(7))),
+    Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), KILLED, polled(7))),
+    Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(7, at=C2), polled(9, group=H))),
+    Written("polls_follow_one_another", (polled(5), answered(PullCode.PULL_NOT_FOUND), polled(9)),
+            (polled(5), answered(PullCode.PULL_OFFSET_MOVED), polled(9))),
+    Written("polls_follow_one_another", (polled(5), polled(7)), (FULL, polled(5), polled(7))),
+    Written("only_the_held_is_polled", (has(MQ2), polled(5)), (has(MQ, MQ2), polled(5)), says="which it does not have"),
+    Written("only_the_held_is_polled", (has(MQ), has(), polled(5)), (has(), polled(5, at=C2), polled(5, group=H))),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), sent(7)), (polled(5, 6), AGAIN, sent(7)),
+            says="done with all below 5"),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), BY_HAND, sent(7)), (polled(5, 6), ASKED, sent(7))),
+    Written("only_what_was_worked_on_is_committed", (polled(5), AGAIN, polled(6), sent(7)),
+            (polled(5), AGAIN, polled(6), sent(6))),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(MQ), sent(7)), (polled(5, 6), has(), sent(7))),
+    Written("only_what_was_worked_on_is_committed", (polled(3), SOUGHT, sent(5)), (polled(3), SOUGHT, sent(4))),
+    Written("only_what_was_worked_on_is_committed", (polled(5), sent(6)), (sent(6), sent(9, H), sent(9, mq=MQ2))),
+    Written("only_what_was_worked_on_is_committed", (polled(5, group=H), AGAIN, sent(6, H)),
+            (polled(5), AGAIN, sent(6))),
+    Written("only_what_was_worked_on_is_committed", (polled(5), sent(7)), (FULL, polled(5), sent(7))),
+    Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled()), says="application rests"),
+    Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), GOES_ON, pulled(), pulled())),
+    Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), pulled(MQ2), pulled(at=C2))),
+    Written("rested_queue_is_not_pulled", (RESTS, has(MQ), pulled(), pulled()), (RESTS, has(), pulled(), pulled())),
+)

@@ -1,0 +1,130 @@
+"""Applications that poll with a lite pull consumer: they assign or subscribe, commit, seek, and rest; and they note it.
+
+What is polled counts as consumed when the application polls again: it works on one batch before it asks for the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from impl.client.client_config import ClientConfig
+from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.client.mq_client_manager import MQClientManager
+from impl.client.service_state import RUNNING
+from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.decisions.java_errors import JavaError
+from impl.decisions.message_queue import MessageQueue
+from impl.events import CommitAsked, MessagesPolled, PollBegan, QueueRested, QueueSought
+from impl.hash_map import IllegalStateError
+from impl.ports.node import Node
+from invariants.histories.operations import CONSUMED, DELIVERED
+from stateful_tests.worlds.notes import Notes
+
+POLL_MS = 1_000, 5_000, 0
+"""How long an application waits in a poll."""
+WORK_MS, TURNS = 200, 40
+"""How long it works on a batch, and after how many polls it looks again which queues there are."""
+ACT_ONE_IN = 12
+"""One poll of so many is followed by something else."""
+REST_MS = 7_000
+"""How long it rests a queue: longer than a pull task waits before it looks again."""
+
+
+@dataclass(frozen=True)
+class Pulling:
+    """What a process polls.
+
+    config -- of its consumer. topic -- what it reads. share -- it assigns each of so many queues whose number leaves
+    the other one as the remainder; None: it subscribes.
+    """
+
+    config: LitePullConsumerConfig
+    topic: str
+    share: tuple[int, int] | None = None
+
+
+class Puller:
+    """A process that polls for as long as it lives."""
+
+    def __init__(self, node: Node, namesrv_addrs: tuple[str, ...], pulling: Pulling, notes: Notes) -> None:
+        """Not started."""
+        self.node, self.pulling, self._notes = node, pulling, notes
+        client_config = ClientConfig(namesrv_addrs, node.name)
+        self.consumer = DefaultLitePullConsumerImpl(node, MQClientManager(node), client_config, pulling.config)
+        self._begins: dict[MessageQueue, int] = {}
+        self._rested_ms: dict[MessageQueue, int] = {}
+
+    async def run(self) -> None:
+        """Start, take queues, and poll; who cannot start does not run."""
+        if self.pulling.share is None:
+            await self.consumer.subscribe(self.pulling.topic)
+        await self.consumer.start()
+        while self.consumer.service_state == RUNNING:
+            with suppress(JavaError, IllegalStateError):
+                await self._assign()
+                await self._turn()
+            await self.node.sleep(WORK_MS)
+
+    async def _assign(self) -> None:
+        """Assign the share of the queues that there are now."""
+        if self.pulling.share is not None:
+            each, left = self.pulling.share
+            known = await self.consumer.fetch_message_queues(self.pulling.topic)
+            self.consumer.assign(sorted(mq for mq in known if mq.queue_id % each == left))
+
+    async def _turn(self) -> None:
+        """Poll, and do something else now and then, for some time."""
+        for _ in range(TURNS):
+            self.node.trace(PollBegan(self.consumer.group, self.pulling.config.auto_commit))
+            self._consume(await self.consumer.poll(POLL_MS[self.node.random(len(POLL_MS), "how long a poll waits")]))
+            await self.node.sleep(WORK_MS)
+            self._go_on_with_rested()
+            if self.node.random(ACT_ONE_IN, "whether an application does more than poll") == 1:
+                await self._act()
+
+    def _consume(self, msgs: Sequence[MessageExt]) -> None:
+        """Work on what was polled, which is of one queue."""
+        if not msgs:
+            return
+        mq = MessageQueue(msgs[0].topic, msgs[0].broker_name or "", msgs[0].queue_id)
+        self._begins.setdefault(mq, msgs[0].queue_offset)
+        self.node.trace(MessagesPolled(self.consumer.group, mq, tuple(msg.queue_offset for msg in msgs)))
+        for kind in (DELIVERED, CONSUMED):
+            for msg in msgs:
+                self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),
+                                 group=self.consumer.group, mq=mq, offset=msg.queue_offset)
+
+    async def _act(self) -> None:
+        """Commit by hand, rest a queue, or go back in one to where it was polled first."""
+        how = (self._commit, self._rest, self._seek)[self.node.random(3, "what an application does besides")]
+        await how()
+
+    async def _commit(self) -> None:
+        self.node.trace(CommitAsked(self.consumer.group))
+        await self.consumer.commit_all()
+
+    async def _rest(self) -> None:
+        mq = self._one_of(set(self.consumer.assigned_message_queue.message_queues()) - {*self._rested_ms})
+        if mq is not None:
+            self.consumer.pause([mq])
+            self._rested_ms[mq] = self.node.now_ms()
+            self.node.trace(QueueRested(self.consumer.group, mq, rested=True))
+
+    def _go_on_with_rested(self) -> None:
+        for mq in [mq for mq, since_ms in self._rested_ms.items() if self.node.now_ms() - since_ms >= REST_MS]:
+            del self._rested_ms[mq]
+            self.node.trace(QueueRested(self.consumer.group, mq, rested=False))
+            self.consumer.resume_queues([mq])
+
+    async def _seek(self) -> None:
+        mq = self._one_of({*self._begins} - {*self._rested_ms})
+        if mq is not None:
+            await self.consumer.seek(mq, self._begins[mq])
+            self.node.trace(QueueSought(self.consumer.group, mq, self._begins[mq]))
+
+    def _one_of(self, mqs: Collection[MessageQueue]) -> MessageQueue | None:
+        return sorted(mqs)[self.node.random(len(mqs), "which queue")] if mqs else None
