@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID
@@ -226,16 +227,27 @@ class slave_keeps_its_connection(Rule):
                             event.broker, event.slave)
 
 
+def _is_never_told(rule: Any, told: Told) -> bool:
+    """Whether a connection to the slave has broken at its master alone since the slave has connected last."""
+    slave, master, _ = told.about
+    connected = rule.past.last(events.SlaveConnected, broker=master, slave=slave)
+    return connected is not None and any(one.event.seen_after_ms is None for one in rule.past.of(
+        events.ConnectionSevered, since=connected.place, at=master, other=slave))
+
+
 class slave_catches_up_in_time(Promise, _Logs):
     """A slave that stays connected has all of its master's log at last, when nothing more is put."""
 
     judges = "lagging_slave_catches_up"
-    shipped = "violated: V20 a slave behind the first file, V29 an empty slave gets the newest file only"
+    shipped = ("violated: V20 a slave behind the first file, V29 an empty slave gets the newest file only, V37 its "
+               "connection is dead")
     about = "at broker what"
     within_ms = deadlines.connected_again
     excuses = (
         cause("V20", "its master has deleted what comes next", when=lambda _, told: told.about[2] == _DELETED),
         cause("V29", "a slave was sent the newest file only", when=lambda _, told: told.about[2] == _NEWEST),
+        cause("V37", "the connection on which it was sent the log last has broken, and nobody has told it",
+              when=_is_never_told),
     )
 
     # When a master has appended its records: time and offset, the oldest first. Slaves whose logs have begun, and

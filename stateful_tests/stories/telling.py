@@ -117,7 +117,7 @@ BREAKS: Mapping[str, str] = {
     "slave_takes_the_master_it_is_told": "N-19",
     "heartbeats_do_not_wait_for_name_servers": "N-22",
     "answered_heartbeat_means_listed": "B-7 B-8",
-    "lagging_slave_catches_up": "V20 V29",
+    "lagging_slave_catches_up": "V20 V29 V37",
     "slave_log_is_a_prefix": "V25 V32",
     "copies_keep_their_place": "V25 V32",
     "acknowledged_survives_crash": "V6",

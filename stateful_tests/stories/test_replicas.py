@@ -129,3 +129,19 @@ def test_v32_a_slave_with_an_empty_file_appends_there_what_its_master_has_elsewh
         world.run(COPIED_MS)
         mine, theirs = places(world, MASTER), places(world, SLAVE)
         assert any(place != mine[key] for key, place in theirs.items())
+
+
+def test_v37_a_slave_whose_connection_is_dead_copies_nothing_and_does_not_connect_again() -> None:
+    with World() as world:
+        begin(world)
+        join(world)
+        produce(world, 1)
+        world.run(COPIED_MS)
+        before = places(world, SLAVE)
+        assert before == places(world, MASTER) != {}
+        connection, = world.brokers[MASTER].data_plane.store.ha_service.connection_list
+        world.simulation.network.sever(connection.connection.channel, None)
+        produce(world, 1)
+        world.run(60_000)
+        assert places(world, SLAVE) == before != places(world, MASTER)
+        produce(world, 1)

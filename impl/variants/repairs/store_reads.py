@@ -9,10 +9,12 @@ from impl.common.message_batch import SHORT_MAX
 from impl.decisions import replication
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
+from impl.ports.byte_stream import ByteStream
 from impl.store import message_ext_encoder
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
+from impl.store.ha.ha_client import HAClient
 from impl.store.ha.ha_connection import WriteSocketService
 from impl.store.mapped_file import SelectMappedBufferResult
 from impl.variants.variant import Variant, around, replace
@@ -116,6 +118,41 @@ def _from_the_first_file(original: Callable[..., bool]) -> Callable[..., bool]:
     return run_once
 
 
+@around(HAClient, "_process_read_event")
+def _silence_ends_it(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _process_read_event(self: HAClient, connection: ByteStream) -> bool:
+        """A connection on which nothing has come for the time of the housekeeping is over."""
+        heard = connection if isinstance(connection, _Heard) else _Heard(connection, self._store.now_ms)
+        self._connection = heard
+        goes_on = original(self, heard)
+        return goes_on and heard.silent_ms() <= self._store.config.ha_housekeeping_interval_ms
+
+    return _process_read_event
+
+
+class _Heard:
+    """A byte stream that knows when something came last."""
+
+    def __init__(self, stream: ByteStream, now_ms: Callable[[], int]) -> None:
+        """As if something came now."""
+        self._stream, self._now_ms, self._heard_ms = stream, now_ms, now_ms()
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the stream's."""
+        return getattr(self._stream, name)
+
+    def read(self, limit: int) -> bytes | None:
+        """See ByteStream."""
+        data = self._stream.read(limit)
+        if data:
+            self._heard_ms = self._now_ms()
+        return data
+
+    def silent_ms(self) -> int:
+        """For how long nothing has come."""
+        return self._now_ms() - self._heard_ms
+
+
 REPAIRS = (
     Variant("batch_properties_have_a_limit", "repair", "The properties of a batch and of its message count together.",
             "CommitLog.MessageExtEncoder#encode has it for one message", ("V1",), (_sum_is_looked_at,)),
@@ -130,4 +167,6 @@ REPAIRS = (
             (_first_report_is_compared, _forced_is_sent)),
     Variant("empty_slave_gets_all", "repair", "An empty slave is sent the log from its first file on.",
             "apache/rocketmq #3661", ("V29",), (_from_the_first_file,)),
+    Variant("silence_ends_a_connection", "repair", "A slave that has heard nothing of its master connects again.",
+            "DefaultHAClient#run of 5.0, by lastReadTimestamp", ("V37",), (_silence_ends_it,)),
 )

@@ -8,6 +8,7 @@ import invariants.rules.replicated_logs  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ConnectionSevered,
     LogCopied,
     MessageAppended,
     ProcessKilled,
@@ -33,6 +34,11 @@ def record(offset: int, key: str | None = "k1", size: int = 100) -> StoredRecord
 def connected(ms: int) -> Told:
     """The slave connects to its master."""
     return ms, M, SlaveConnected(M, S)
+
+
+def severed(ms: int, seen_after_ms: int | None = None) -> Told:
+    """The connection breaks at the master, and the slave is told later, or never."""
+    return ms, M, ConnectionSevered(S, seen_after_ms)
 
 
 def gone(ms: int) -> Told:
@@ -203,6 +209,13 @@ HISTORIES = (
             kept=(*BOTH, *LATER[:3], appended(4, 200, "k3")), kept_views=has(ONE, brokers=ALIVE)),
     Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE), bounds=STORMY,
             kept=(*BOTH[:3], *LATER[:1], *LATER[2:]), kept_views=has(brokers=ALIVE)),
+    # Its connection is dead: it was never told, and has not connected again since.
+    Written("slave_catches_up_in_time", broken=(*BOTH, connected(1), severed(1), *LATER), causes=("V37",),
+            views=has(ONE, brokers=ALIVE), kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[:1])),
+    Written("slave_catches_up_in_time", broken=(*BOTH, connected(1), severed(1, 60_000), *LATER), causes=(),
+            views=has(ONE, brokers=ALIVE), kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[:1])),
+    Written("slave_catches_up_in_time", broken=(*BOTH, severed(1), connected(1), *LATER), causes=(),
+            views=has(ONE, brokers=ALIVE), kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[:1])),
     # It has the newest part of the log only; what was deleted before it came is not looked for, even if it is back.
     Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",), says="nothing before 100",
             views=has(record(100, "k2"), then=at_master(ONE, record(100, "k2")), brokers=ALIVE),
