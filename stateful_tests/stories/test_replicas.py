@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import cast
 
 from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.topic_config import TopicConfig
 from impl.events import LogCopied, SlaveConnected
+from impl.hosts.simulation.sockets import Socket
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_store_config import BrokerRole
 from stateful_tests.worlds.machines import STORE
@@ -140,7 +142,9 @@ def test_v37_a_slave_whose_connection_is_dead_copies_nothing_and_does_not_connec
         before = places(world, SLAVE)
         assert before == places(world, MASTER) != {}
         connection, = world.brokers[MASTER].data_plane.store.ha_service.connection_list
-        world.simulation.network.sever(connection.connection.channel, None)
+        channel = cast("Socket", connection.connection).channel
+        assert channel is not None
+        world.simulation.network.sever(channel, None)
         produce(world, 1)
         world.run(60_000)
         assert places(world, SLAVE) == before != places(world, MASTER)
