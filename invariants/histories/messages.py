@@ -215,7 +215,7 @@ def _early(message: Message, context: Context) -> Iterator[Told]:
     for group in message.groups:
         delivered = message.of(DELIVERED, group=group)
         for begin in (*message.of(SEND), *message.of(SENT_BACK, group=group)):
-            if not begin.delay_ms:
+            if (begin.delay_ms or 0) <= 0:
                 continue
             for one in delivered:
                 if (one.attempt or 0) == _attempt_after(begin):
@@ -261,7 +261,7 @@ def _dead_letters(message: Message, context: Context) -> Iterator[Told]:
             yield Unjudged("dead_letter", one, missing, one.group or "")
             continue
         most = assigned.max_attempts
-        if most is None:
+        if most is None or most < 0:
             most = None if assigned.orderly else MAX_ATTEMPTS
         if one.kind == DELIVERED and most is not None and one.attempt > most:
             yield Finding("dead_letter", (assigned, one), f"{one.message} is delivered to {one.process} after "

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -80,11 +81,17 @@ TYPES: Mapping[str, type] = {
 MARKS = ("key", "half", "delay_ms", "attempt", "tags", "orderly")
 """Fields that ask for more than the kind of an operation says, where they are given and true."""
 
+_LARGEST, _MOST_SHOWN = 1 << 63, 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = {str: "text", int: "integer", bool: "boolean"}  # as docs/histories.md has them
 
 
 class MalformedError(ValueError):
     """A row that is no operation; the sentence says why."""
+
+
+class NotJSONError(MalformedError):
+    """A line that is no JSON: it may be the beginning of one that is."""
 
 
 def operation(row: Mapping[str, Any], seq: int | None = None) -> Operation:
@@ -94,7 +101,11 @@ def operation(row: Mapping[str, Any], seq: int | None = None) -> Operation:
         raise MalformedError(f"no field is called {strange[0]!r}; there are {', '.join(TYPES)}")
     for name, value in given.items():
         if type(value) is not TYPES[name]:
-            raise MalformedError(f"{name} is {json.dumps(value, default=str)}, which is no {_WORDS[TYPES[name]]}")
+            raise MalformedError(f"{name} is {_shown(value)}, which is no {_WORDS[TYPES[name]]}")
+        if type(value) is int and not -_LARGEST <= value < _LARGEST:
+            raise MalformedError(f"{name} is {_shown(value)}, which 64 bits do not hold")
+        if type(value) is str and not value.isascii() and _SURROGATE.search(value):
+            raise MalformedError(f"{name} is {_shown(value)}, which has half a character (a lone surrogate)")
     if seq is not None:
         given.setdefault("seq", seq)
     kind = given.get("kind")
@@ -105,6 +116,12 @@ def operation(row: Mapping[str, Any], seq: int | None = None) -> Operation:
     return Operation(**given)
 
 
+def _shown(value: object) -> str:
+    """A value as JSON, or how it begins."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
 def parsed(line: str, seq: int) -> Operation | None:
     """The operation of a line of JSON, none if it is the line that says the version; raises MalformedError.
 
@@ -113,7 +130,9 @@ def parsed(line: str, seq: int) -> Operation | None:
     try:
         row = json.loads(line)
     except ValueError as error:
-        raise MalformedError(f"not JSON ({error})") from error
+        raise NotJSONError(f"not JSON ({error})") from error
+    except RecursionError as error:
+        raise MalformedError("no operation: its JSON is nested too deeply") from error
     if not isinstance(row, dict):
         raise MalformedError("not a JSON object")
     if VERSION_FIELD in row:

@@ -27,7 +27,11 @@ def judged(context: Context) -> Iterator[Told]:
 
 def _problems(owners: tuple[Operation, ...]) -> Iterator[Problem]:
     held: set[tuple[str, ...]] = set()
+    numbers: set[tuple[str, int]] = set()
     for one in sorted(owners, key=lambda one: one.seq):
+        if one.place in numbers:
+            yield Problem(one, f"{one.process} has two operations with the number {one.seq}")
+        numbers.add(one.place)
         member = one.process, one.group or "", one.queue or ""
         if one.kind == ASSIGNED:
             held.add(member)

@@ -39,6 +39,8 @@ class Member:
 
     def take(self, one: Operation) -> Iterator[Told]:
         """The next operation."""
+        yield from _same_number(self._before, one)
+        self._before = one
         kept = self.context.last_change(one.process, one.group or "", one.queue or "", one.seq)
         if kept != self.kept:
             self.committed = self.consumed = None
@@ -51,10 +53,7 @@ class Member:
             self.consumed = one
 
     def _commits(self, one: Operation) -> Iterator[Told]:
-        if self._before is not None and self._before.place == one.place:
-            yield Problem(one, f"{one.process} has two operations with the number {one.seq}")
-        self._before, before = one, self.committed
-        self.committed = one
+        before, self.committed = self.committed, one
         if before is not None and (one.offset or 0) < (before.offset or 0):
             yield Finding("regressed", (before, one), f"{one.process} commits {one.offset} of {one.queue} for "
                           f"{one.group} after {before.offset}.", one.group or "")
@@ -82,9 +81,12 @@ class Key:
 
     _last: Operation | None = None
     _begun: dict[str, Begun] = field(default_factory=dict)
+    _before: Operation | None = None
 
     def take(self, one: Operation) -> Iterator[Told]:
         """The next operation."""
+        yield from _same_number(self._before, one)
+        self._before = one
         message = one.message or ""
         begun = self._begun.get(message)
         if begun is not None and begun.half and one.kind == ACKNOWLEDGED:
@@ -100,6 +102,12 @@ class Key:
                     "reordered", (before, one), f"{one.message} was sent after {before.message}, with the key "
                     f"{one.key}, and stands at offset {one.offset} of {one.queue}; {before.message} stands at "
                     f"{before.offset} of {before.queue}.")
+
+
+def _same_number(before: Operation | None, one: Operation) -> Iterator[Problem]:
+    """Two operations that have no order, unless they are of one message, of which that is said already."""
+    if before is not None and before.place == one.place and (one.message is None or before.message != one.message):
+        yield Problem(one, f"{one.process} has two operations with the number {one.seq}")
 
 
 def is_followed(one: Operation, orderly: frozenset[str]) -> tuple[str, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,11 +67,17 @@ class Tally:
         self.sentences.append(sentence)
 
 
+def in_order(sentences: Iterable[str]) -> list[str]:
+    """Sentences about rows by file and row: the tenth one comes behind the second."""
+    return sorted(sentences, key=lambda one: [
+        int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", one)])
+
+
 def rows(tally: Tally, name: str, replay: str) -> Iterator[Verdict]:
     """The rows of a judged history."""
     subject, cost = Subject("file", name), {"operations": float(tally.operations)}
     outcome = Outcome.UNKNOWN if tally.bad else Outcome.HOLDS
-    note = "" if not tally.bad else f"{tally.bad} row{'s' * (tally.bad != 1)}; first: {min(tally.sentences)}"
+    note = "" if not tally.bad else f"{tally.bad} row{'s' * (tally.bad != 1)}; first: {in_order(tally.sentences)[0]}"
     yield Verdict(WELL_FORMED, "judge", subject, Outcome.HOLDS, outcome, replay, cost=cost, note=note)
     for check in CHECKS.values():
         found, missing = tally.found[check.name], tally.missing[check.name]

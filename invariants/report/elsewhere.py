@@ -42,7 +42,8 @@ def _said(row: Verdict) -> Iterator[str]:
         message = _quoted(f"{row.outcome}, expected {row.expected}")
         yield f"<{element} type={_quoted(str(row.outcome))} message={message}>{text}</{element}>"
     elif row.outcome is Outcome.VIOLATED:
-        yield f"<system-out>violated, as expected ({_text(', '.join(row.hazard))})\n{text}</system-out>"
+        by = f" ({_text(', '.join(row.hazard))})" if row.hazard else ""
+        yield f"<system-out>violated, as expected{by}\n{text}</system-out>"
 
 
 def summary(rows: Sequence[Verdict]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from invariants.histories.operations import (
     VERSION,
     VERSION_FIELD,
     MalformedError,
+    NotJSONError,
     Operation,
     check_version,
     operation,
@@ -52,6 +54,8 @@ def parts(path: Path) -> list[Path]:
     if not path.exists() or not files:
         raise BadInputError(f"{path}: no history is there; give a .jsonl, .parquet or .arrow file, or a folder of them")
     for file in files:
+        if not file.is_file():
+            raise BadInputError(f"{file}: no file that can be read more than once; give one, or a folder of files")
         if file.suffix not in known:
             packed = "; unpack it first" if file.suffix in PACKED else ""
             raise BadInputError(f"{file}: not a history by its name{packed}; give a .jsonl, .parquet or .arrow file")
@@ -79,9 +83,10 @@ def _lines(file: Path) -> Iterator[Row]:
 
 def _line(file: Path, number: int, line: bytes) -> Iterator[Row]:
     try:
-        found = parsed(line.decode("utf-8"), number)
+        found = parsed(line.decode("utf-8" if number > 1 else "utf-8-sig"), number)
     except (MalformedError, UnicodeDecodeError) as error:
-        cut = "; the file ends in the middle of it" if not line.endswith(b"\n") else ""
+        may_be_cut = isinstance(error, (NotJSONError, UnicodeDecodeError)) and not line.endswith(b"\n")
+        cut = "; the file ends in the middle of it" if may_be_cut else ""
         if isinstance(error, UnicodeDecodeError):
             cut = f", which JSON lines must be{cut}"
             error = MalformedError(f"not UTF-8 ({error.reason} at byte {error.start + 1} of the line)")
@@ -154,6 +159,8 @@ def check_shape(file: Path, schema: Any) -> None:
         raise BadInputError(f"{file}: {error}") from error
     if absent := [name for name in ("kind", "process", "seq") if name not in schema.names]:
         raise BadInputError(f"{file}: has no column {absent[0]}; docs/histories.md has the columns")
+    if twice := sorted(name for name, times in Counter(schema.names).items() if times > 1):
+        raise BadInputError(f"{file}: has two columns {twice[0]}")
     for one in schema:
         if one.name not in TYPES:
             raise BadInputError(f"{file}: the column {one.name} is none of a history; docs/histories.md has the "

@@ -10,7 +10,7 @@ from invariants.front_desk.desk import appended, given
 from invariants.histories import judging, pictures
 from invariants.histories.checks import Finding, Told
 from invariants.histories.operations import Operation
-from invariants.histories.verdicts import SHOWN, Tally, document, rows
+from invariants.histories.verdicts import SHOWN, Tally, document, in_order, rows
 from invariants.verdict import BadInputError, Verdict
 from spark_fuzz.histories.files import PARQUET, parts, read
 
@@ -60,7 +60,7 @@ def _in_memory(path: Path, agree_ms: int | None, tally: Tally) -> Iterator[Told]
 
 def _closing(tally: Tally) -> list[str]:
     """Sentences about bad rows, and pictures of the first findings."""
-    told = sorted(tally.sentences)[:SHOWN]
+    told = in_order(tally.sentences)[:SHOWN]
     if len(tally.sentences) > SHOWN:
         told.append(f"… {len(tally.sentences) - SHOWN} more rows like these")
     for finding in tally.findings:

@@ -47,12 +47,20 @@ def chunks(piece: Piece, rows: int) -> Iterator[tuple[int, Any]]:
     row, waiting = piece.row, list[Any]()
     for batch in _batches(piece, rows):
         if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > rows:
-            yield row, joined(waiting)
+            yield row, _whole(waiting)
             row += sum(one.num_rows for one in waiting)
             waiting = []
         waiting.append(batch)
     if waiting:
-        yield row, joined(waiting)
+        yield row, _whole(waiting)
+
+
+def _whole(batches: Sequence[Any]) -> Any:
+    """See `joined`; raises CutError for numbers that 64 bits do not hold."""
+    try:
+        return joined(batches)
+    except pa.ArrowInvalid as error:
+        raise CutError(f"cannot be read ({str(error).splitlines()[0]})") from error
 
 
 def _batches(piece: Piece, rows: int) -> Iterator[Any]:

@@ -18,7 +18,7 @@ def drawn(seed: int) -> list[Operation]:
     tags, orderly = chance.choice((None, None, "x", "x || y")), chance.choice((None, True))
     rows += [{"kind": "assigned", "process": chance.choice(_MEMBERS), "group": "g", "queue": queue, "tags": tags,
               "offset": chance.choice((0, 0, 0, 1, None)), "orderly": orderly,
-              "max_attempts": chance.choice((1, 2, None))} for queue in _QUEUES]
+              "max_attempts": chance.choice((1, 2, None, -1))} for queue in _QUEUES]
     for number in range(chance.randrange(1, 4)):
         rows += _story(chance, number, rows)
     if seed % 2:

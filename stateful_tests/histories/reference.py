@@ -233,7 +233,7 @@ def _dead_letter(history: History) -> Iterator[Said]:
                 yield _unjudged("dead_letter", one, one.group)
                 continue
             usual = None if assigned.orderly else 16
-            most = assigned.max_attempts if assigned.max_attempts is not None else usual
+            most = usual if assigned.max_attempts in (None, -1) else assigned.max_attempts
             too_soon = one.kind == "given_up" and (most is None or one.attempt < most)
             too_late = one.kind == "delivered" and most is not None and one.attempt > most
             if too_soon or too_late:

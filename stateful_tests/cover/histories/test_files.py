@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from invariants.histories.checks import CHECKS, Finding
+from invariants.histories.checks import CHECKS, Finding, Problem
 from invariants.histories.judging import judged
 from invariants.histories.operations import KINDS, TYPES, Operation, to_json
 from invariants.histories.pictures import lines
@@ -91,6 +92,11 @@ def history_of(tmp_path: Path, *given: Operation | str) -> Path:
     ('{"kind": "send", "process": "p", "mesage": "m"}', "row 2: no field is called 'mesage'"),
     ('{"kind": "send", "process": 3, "message": "m"}', "row 2: process is 3, which is no text"),
     ('{"kind": "send", "process": "p", "message": "m", "half": 1}', "row 2: half is 1, which is no boolean"),
+    (f'{{"kind": "send", "process": "p", "message": "m", "time_ms": {2**63}}}', f"row 2: time_ms is {2**63}, which 64"),
+    ('{"kind": "send", "process": "p", "message": "m", "time_ms": NaN}', "row 2: time_ms is NaN, which is no integer"),
+    (f'{{"kind": "send", "process": "p", "offset": "{"x" * 999}"}}', f'row 2: offset is "{"x" * 59}…, which is no'),
+    ('{"kind": "send", "process": "p", "message": "\\ud800"}', 'row 2: message is "\\ud800", which has half a char'),
+    ("[" * 100_000, "row 2: no operation: its JSON is nested too deeply"),
     (to_json(Operation("acknowledged", "p", 2, "other")), "row 2: acknowledged of other without its send"),
     (to_json(Operation("consumed", "a", 2, "m", "g", "q", 0)), "row 2: consumed of m without its delivered"),
     (to_json(Operation("revoked", "a", 2, None, "g", "q")), "row 2: revoked of q from a without its assigned"),
@@ -103,6 +109,52 @@ def test_a_bad_row_is_named_and_the_others_are_judged(tmp_path: Path, row: str, 
     assert any(said in line for line in closing), closing
     assert found["history_is_well_formed"].outcome.is_unknown
     assert exit_status(found.values()) is ExitStatus.UNKNOWN
+
+
+ASSIGNED = Operation("assigned", "a", 1, None, "g", "q", 0)
+COMMITTED = Operation("committed", "a", 2, None, "g", "q", 1)
+KEYED = Operation("send", "p", 1, "m", key="k")
+
+
+@pytest.mark.parametrize(("given", "numbers"), [
+    ((ASSIGNED, ASSIGNED._replace(queue="r")), [1]), ((ASSIGNED, Operation("restarted", "a", 1)), [1]),
+    ((ASSIGNED, ASSIGNED._replace(process="b")), []), ((ASSIGNED, COMMITTED, COMMITTED._replace(offset=2)), [2]),
+    ((ASSIGNED, COMMITTED, COMMITTED._replace(queue="r")), []), ((KEYED, KEYED._replace(message="n")), [1]),
+    ((KEYED, KEYED._replace(message="n", seq=2)), []), ((KEYED, KEYED._replace(kind="unknown")), [1]),
+])
+def test_operations_that_have_no_order_are_named_once(given: tuple[Operation, ...], numbers: list[int]) -> None:
+    told = [one for one in judged(given) if isinstance(one, Problem)]
+    assert [one.operation.seq for one in told if "two operations with the number" in one.sentence] == numbers
+
+
+def test_minus_one_is_how_rocketmq_says_that_a_group_has_the_usual_number_of_attempts(tmp_path: Path) -> None:
+    again = [Operation(kind, "a", 2 + number, "m", "g", "q", 0, attempt=attempt)
+             for number, (kind, attempt) in enumerate((("delivered", 16), ("given_up", 16), ("delivered", 17)))]
+    sent = (SEND, Operation("unknown", "p", 2, "m"), ASSIGNED._replace(max_attempts=-1))
+    assert rows(history_of(tmp_path, *sent, *again[:2]))[0]["given_up_after_its_attempts"].outcome == "holds"
+    assert rows(history_of(tmp_path, *sent, *again))[0]["given_up_after_its_attempts"].outcome == "violated"
+
+
+def test_rows_are_named_in_their_order_and_a_byte_order_mark_is_none_of_them(tmp_path: Path) -> None:
+    path = history_of(tmp_path, SEND, Operation("failed", "p", 2, "m"), *["{}"] * 9)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    closing = rows(path)[1]
+    assert [line.partition("row ")[2].partition(":")[0] for line in closing[:3]] == ["3", "4", "5"]
+
+
+def test_what_is_no_file_is_bad_input_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    for name in ("pipe.jsonl", "."):
+        with pytest.raises(BadInputError, match="no file that can be read more than once"):
+            rows(tmp_path / name)
+
+
+def test_a_line_that_is_whole_is_not_said_to_be_cut(tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    path.write_text("[]", "utf-8")
+    with pytest.raises(BadInputError, match=r"row 1: not a JSON object$"):
+        rows(path)
 
 
 def test_a_file_that_is_cut_in_the_middle(tmp_path: Path) -> None:
@@ -130,6 +182,9 @@ def test_a_parquet_file_that_is_cut_or_of_another_shape(tmp_path: Path) -> None:
         rows(path)
     pq.write_table(pa.table({"kind": ["send"], "process": ["p"], "seq": [1], "colour": ["red"]}), path)
     with pytest.raises(BadInputError, match="the column colour is none of a history"):
+        rows(path)
+    pq.write_table(pa.table([["send"], ["p"], [1], [1]], ["kind", "process", "seq", "seq"]), path)
+    with pytest.raises(BadInputError, match="has two columns seq"):
         rows(path)
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(BadInputError, match="is it cut in the middle"):
