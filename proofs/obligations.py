@@ -15,6 +15,7 @@ from model.language import Action, Concept, Mutation, Premise, Property, Run
 from model.language.defined import defined, obligations
 from model.language.nodes import NAT, TRUE, Node, Variable, conjunction, negation
 from model.language.properties import ALWAYS, LEMMA, STEP
+from model.language.tracing import names_read
 from proofs import terms
 from proofs.reading import Env, Expr, Reader, Reading
 
@@ -252,9 +253,11 @@ class Induction:
             env = self.reading.arguments(action)
             guards = self.reading.guards(action, self.now, env)
             after = self.reading.after(action, self.now, env)
+            written = {assignment.variable for assignment in action.assignments}
             for goal in goals:
-                yield Obligation("keeps", goal.name, action.name, hypotheses, (*self._inside(env), *guards),
-                                 self.reading.formula(goal.condition, after))
+                touched = not names_read(goal.condition).isdisjoint(written)
+                then = self.reading.formula(goal.condition, after) if touched else self._now(goal.condition)
+                yield Obligation("keeps", goal.name, action.name, hypotheses, (*self._inside(env), *guards), then)
 
     def _initial(self) -> tuple[Expr, ...]:
         return (*self.base, self.reading.called(self._now(self.concept.initial), "initially", ""))

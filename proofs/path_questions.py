@@ -88,7 +88,8 @@ class _AskedZ3:
 
     def none_possible(self, cases: Sequence[Sequence[Term]]) -> bool:
         """Ask of some cases at once, and one by one if that is too hard."""
-        parts = (cases[start:start + AT_ONCE] for start in range(0, len(cases), AT_ONCE))
+        asked = [case for case in cases if terms.known(case[-1]) is not False]
+        parts = (asked[start:start + AT_ONCE] for start in range(0, len(asked), AT_ONCE))
         return all(self._none_of(part) for part in parts)
 
     def _none_of(self, cases: Sequence[Sequence[Term]]) -> bool:

@@ -397,4 +397,4 @@ def _outcome(program: Callable[[PathRun], object], run: PathRun) -> tuple[object
     except RecursionError as error:
         raise UnsupportedError("the recursion is too deep") from error
     except Exception as error:  # noqa: BLE001  # whatever the function raises is its result on this path
-        return None, error
+        return None, error.with_traceback(None)  # whose frames hold the table of paths, and the context of Z3 with it

@@ -273,6 +273,8 @@ class Prover:
 
         The limit of effort, which hardly any true proof meets, can crash Z3. Then nothing is proved, which is noticed.
         """
+        if not declared.broken_by:
+            return ""
         reading, questions = Z3(self.seeds[:1], self.timeout_ms).asker(declared.concept, "", MUTANT_EFFORT)
         induction = Induction(reading, declared.given)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import z3
 
@@ -41,29 +42,33 @@ class Questions:
     What one question assumes like the one before is asserted once: each seed has a solver, which keeps it.
     """
 
-    def __init__(self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, effort: int = 0,
-                 context: Context = None) -> None:
+    def __init__(self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, effort: int = 0) -> None:
         """Ask nothing yet.
 
         seeds -- of Z3; a question is asked with each until one answer is no proof.
         timeout_ms -- bounds each question under each seed. effort -- the same in Z3's resource units; 0: no bound.
-        context -- to ask in; None: a new one.
         """
-        self.context = context or fresh_context()
         self._seeds, self._timeout_ms, self._effort = seeds, timeout_ms, effort
         self._assumed: Sequence[Expr] = ()
         self._kept: Sequence[Expr] = ()  # the same, in the context
         self._solvers: dict[int, z3.Solver] = {}
 
+    @cached_property
+    def _context(self) -> Context:
+        """Made for the first question: a context is 16 megabytes, and many have none."""
+        return fresh_context()
+
     def prove(self, assumed: Sequence[Expr], hypotheses: Sequence[Expr], goal: Expr) -> Solved:
-        """Ask whether what is assumed and the hypotheses imply the goal."""
+        """Ask whether what is assumed and the hypotheses imply the goal; one that is among them is not asked."""
+        if any(terms.same(goal, one) for one in (*assumed, *hypotheses)):
+            return Solved(Answer.PROVED, 0.0)
         return self.satisfiable(assumed, [*hypotheses, terms.negation(goal)])
 
     def satisfiable(self, assumed: Sequence[Expr], formulas: Sequence[Expr]) -> Solved:
         """Ask for a model of what is assumed and the formulas: refuted carries one, proved says that there is none."""
         started = time.process_time()
         self._assume(assumed)
-        asked = [terms.copied(formula, self.context) for formula in formulas]
+        asked = [terms.copied(formula, self._context) for formula in formulas]
         answers: dict[Answer, str] = {}
         model = None
         for seed in self._seeds:
@@ -81,7 +86,7 @@ class Questions:
         same = len(assumed) == len(self._assumed) and all(a is b for a, b in zip(assumed, self._assumed, strict=True))
         if not same:
             self._assumed = assumed
-            self._kept = [terms.copied(formula, self.context) for formula in assumed]
+            self._kept = [terms.copied(formula, self._context) for formula in assumed]
             self._solvers = {}
 
     def _ask(self, seed: int, asked: Sequence[Expr]) -> tuple[Answer, str, z3.ModelRef | None]:
@@ -97,7 +102,7 @@ class Questions:
 
     def _solver(self, seed: int) -> z3.Solver:
         if seed not in self._solvers:
-            solver = self._solvers[seed] = z3.SimpleSolver(ctx=self.context)
+            solver = self._solvers[seed] = z3.SimpleSolver(ctx=self._context)
             terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort)
             terms.assume(solver, self._kept)
         return self._solvers[seed]

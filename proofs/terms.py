@@ -8,6 +8,7 @@ The results are ordinary z3 expressions. An operand of a wrong sort raises Z3Exc
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import z3
@@ -33,8 +34,14 @@ def _integer(ast: Any, context: Context) -> Term:
     return z3.ArithRef(ast, context)
 
 
+@cache
+def _array_of(length: int) -> Any:
+    """The type of arrays of that length: ctypes forgets one that nobody holds, and makes it again."""
+    return z3.Ast * length
+
+
 def _array(terms: Sequence[Term]) -> Any:
-    return (z3.Ast * len(terms))(*[term.ast for term in terms])
+    return _array_of(len(terms))(*[term.ast for term in terms])
 
 
 def truth(value: bool, context: Context) -> Term:
@@ -45,7 +52,8 @@ def truth(value: bool, context: Context) -> Term:
 
 def number(value: int, context: Context) -> Term:
     """An integer."""
-    return z3.IntVal(value, context)
+    sort = z3core.Z3_mk_int_sort(context.ctx)
+    return z3.IntNumRef(z3core.Z3_mk_numeral(context.ctx, str(value), sort), context)
 
 
 def conjunction(terms: Sequence[Term], context: Context) -> Term:

@@ -47,6 +47,7 @@ class Witnesses:
         """Keep scopes that are known; timeout_ms bounds each question to Z3."""
         self._scopes, self._timeout_ms = scopes, timeout_ms
         self._starts: dict[Key, str] = {}
+        self._begins: dict[Key, bool] = {}  # whether a few elements have a start under all premises of a concept
         self._seen: dict[Key, set[str]] = {}
         self._missed: dict[Key, set[str]] = {}
         self._most: dict[Key, dict[str, bool]] = {}  # whether a small known scope reaches an action
@@ -56,7 +57,11 @@ class Witnesses:
         """Say why no state is known to be initial under the premises, or ""."""
         key = (id(concept), tuple(given))
         if key not in self._starts:
-            self._starts[key] = self._start(concept, given)
+            every = _all_premises(concept, given)
+            most = (id(concept), every)
+            if most not in self._begins:
+                self._begins[most] = self._some_start(concept, every)
+            self._starts[key] = "" if self._begins[most] else self._start(concept, given)
         return self._starts[key]
 
     def unseen(self, concept: Concept, given: Sequence[Premise], wanted: Collection[str]) -> list[str]:
@@ -79,7 +84,7 @@ class Witnesses:
 
         It is a run under each of these premises, so that other sets of them need no search.
         """
-        every = dict.fromkeys((*(one for declared in concept.properties.values() for one in declared.given), *given))
+        every = _all_premises(concept, given)
         most = {name: (id(concept), tuple(premise for premise in every if name not in premise.never))
                 for name in wanted}
         for key in dict.fromkeys(most.values()):
@@ -167,9 +172,8 @@ class Witnesses:
                 and is_run(scope, given, found.violations[_called(one)], one, self._timeout_ms)}
 
     def _start(self, concept: Concept, given: Sequence[Premise]) -> str:
-        for size in FEW:
-            if self._asked(Few(concept, size), given, concept.initial) is Answer.REFUTED:
-                return ""
+        if self._some_start(concept, given):
+            return ""
         if (answer := self._asked(Unbounded(concept), given, concept.initial)) is Answer.REFUTED:
             return ""
         if answer is not Answer.PROVED:
@@ -181,6 +185,10 @@ class Witnesses:
         return next((why for why, assumed, initial in parts
                      if self._asked(Unbounded(concept), assumed, initial) is Answer.PROVED),
                     "the premises contradict the initial condition")
+
+    def _some_start(self, concept: Concept, given: Sequence[Premise]) -> bool:
+        """Whether a few elements have an initial state; one under more premises is one under these."""
+        return any(self._asked(Few(concept, size), given, concept.initial) is Answer.REFUTED for size in FEW)
 
     def _asked(self, reading: Unbounded, given: Sequence[Premise], initial: Node) -> Answer:
         induction = Induction(reading, given)
@@ -241,6 +249,12 @@ class Witnesses:
             return None
         return {info.name: dict(values(reading, "rigid", info, model))
                 for info in concept.variables.values() if info.rigid}
+
+
+def _all_premises(concept: Concept, given: Sequence[Premise]) -> tuple[Premise, ...]:
+    """Premises of all properties of a concept, and these."""
+    declared = (one for declared in concept.properties.values() for one in declared.given)
+    return tuple(dict.fromkeys((*declared, *given)))
 
 
 def _scope(

@@ -15,12 +15,15 @@ from invariants.concepts import CONCEPTS
 from invariants.verdict import Verdict
 from model.consumer_group import Convergence
 from model.language import Property
+from model.language.tracing import names_read
 from model.order_lock import OrderLock
 from proofs import decisions, path_questions, paths, solve, terms
 from proofs.decisions import prove_claim
 from proofs.engine import z3
+from proofs.obligations import Induction
 from proofs.prove import Prover, provable
 from proofs.solve import Answer, Questions
+from proofs.written import Written
 
 assert CONCEPTS  # importing them declares properties
 PROPERTIES = [p for state in (Convergence, OrderLock) for p in state.concept.properties.values() if provable(p)]
@@ -126,7 +129,7 @@ def test_questions_in_one_context_may_depend_on_each_other_only_there() -> None:
     above, below = (x > 3,), (x < 3,)
     assert questions.prove(above, (y == x,), y > 2).answer is Answer.PROVED
     assert questions.prove(above, (), y > 2).answer is Answer.REFUTED, "the hypothesis is gone"
-    assert questions.prove(below, (), x < 3).answer is Answer.PROVED
+    assert questions.prove(below, (), x < 4).answer is Answer.PROVED
     assert questions.prove(below, (), x > 3).answer is Answer.REFUTED, "what was assumed before is gone"
     assert questions.prove((), (), x < 3).answer is Answer.REFUTED
 
@@ -143,6 +146,28 @@ def test_every_seed_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     x = z3.Int("x")
     assert Questions((0, 1, 2, 3, 4)).prove((), (x > 3,), x > 2).answer is Answer.PROVED
     assert asked == [0, 1, 2, 3, 4]
+
+
+def test_a_goal_that_is_among_what_is_known_is_not_asked(contexts: list[Any]) -> None:
+    x = z3.Int("x")
+    questions = Questions((0, 1))
+    assert questions.prove((x > 3,), (x > 5,), x > 5).answer is Answer.PROVED
+    assert not contexts
+    assert questions.prove((x > 3,), (), x > 5).answer is Answer.REFUTED, "it is not among them any more"
+    assert len(contexts) == 1
+
+
+def test_only_a_step_that_leaves_an_invariant_alone_has_it_for_a_goal_as_it_was() -> None:
+    induction = Induction(Written(OrderLock.concept), OrderLock.concept.properties["one_live_believer"].given)
+    alone, touched = 0, 0
+    for one in induction.keeping(induction.lemmas, induction.lemmas):
+        written = {assignment.variable for assignment in OrderLock.concept.actions[one.action].assignments}
+        read = names_read(OrderLock.concept.properties[one.invariant].condition)
+        same = any(terms.same(one.goal, known) for known in one.assumed)
+        assert same == read.isdisjoint(written), str(one)
+        alone, touched = alone + same, touched + (not same)
+    assert alone
+    assert touched
 
 
 def test_an_input_that_is_given_has_its_path_first() -> None:
