@@ -6,6 +6,7 @@ from typing import Annotated
 
 from impl.decisions import (
     disk_cleanup,
+    java_arithmetic,
     retry_level,
 )
 from invariants.claim import assume, decision
@@ -55,6 +56,13 @@ def space_decision_follows_the_table(log_disk: DiskUsage, queue_disk: DiskUsage,
     marked = used > WARNING or (used > FORCIBLY and first and full)
     return (answer.delete == (first or queue_disk > MOST_USED or queue_disk < 0)
             and answer.clean_immediately == (used > FORCIBLY) and answer.disk_full == marked)
+
+
+@decision(of=(disk_cleanup.least_percent, java_arithmetic.smaller), promises="full_disk_refuses_writes")
+def emptiest_disk_counts(one: Percent, other: Percent) -> bool:
+    """A log on two disks is as full as the one that is less full."""
+    answer = disk_cleanup.least_percent([one, other])
+    return (answer == one and one <= other) or (answer == other and other <= one)
 
 
 @decision(of=disk_cleanup.disk_full_flag, promises="full_disk_refuses_writes")

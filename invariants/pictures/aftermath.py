@@ -144,8 +144,10 @@ class Aftermath:
         if not before:
             return ""
         since = self.log.records[before[-1]][2].max_offset
-        ends = [self.log.records[one][2] for one in self._places(place, e.MessageAppended) if one > before[-1]]
-        end = max([since, *(one.commit_log_offset + one.size for one in ends)])
+        put, copied = ([self.log.records[one][2] for one in self._places(place, kind) if one > before[-1]]
+                       for kind in (e.MessageAppended, e.LogCopied))
+        end = max([since, *(one.commit_log_offset + one.size for one in put),
+                   *(one.offset + one.size for one in copied)])
         how = ": no file abort is there, as after an orderly stop" if event.last_exit_ok else ", as after a crash"
         if event.max_offset < end:
             lost = [f"message {one.queue_offset} of queue {one.queue_id} of {one.topic}"

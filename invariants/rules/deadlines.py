@@ -217,6 +217,8 @@ COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
 """A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""
 
+SYNC_FLUSH_MS, SLAVE_MS = 5_000, 3_000  # MessageStoreConfig: syncFlushTimeout, slaveTimeout
+
 SPACE_MS = 10_000  # DefaultMessageStore#addScheduleTask: DiskCheckScheduledThread
 FULL_PERCENT, FREE_PERCENT = 90, 85  # diskSpaceWarningLevelRatio, diskSpaceCleanForciblyRatio
 space_seen = takes(SPACE_MS)

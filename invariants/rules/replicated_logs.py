@@ -17,6 +17,7 @@ _BEYOND = "has another record there, which it had when its master had lost its o
 _SHIFTED = "has records at other places than its master"
 _OTHER = "has another record there"
 _DELETED, _BEHIND = "what comes next is gone", "it has not come so far"
+_NEWEST = "it was not sent what its master had before that"
 _FIRST = "has what the first file of its master begins with"
 _GONE, _BEGINS_LATER, _NEVER = "has lost it", "begins behind it", "never had it"
 
@@ -58,6 +59,12 @@ class _Logs(Rule):
         found: dict[int, StoredRecord] = self.logs.setdefault((at,), {})
         return found
 
+    def otherwise(self, master: str, event: events.LogCopied) -> str:
+        """What a slave has that was sent something else than what its master had there."""
+        first = next(iter(self.views.log_records(master)), None)
+        gone = first is not None and first.commit_log_offset > 0
+        return _FIRST if gone and not event.master_offset else _OTHER
+
     def others(self, at: str) -> Iterator[str]:
         """The other brokers of the same name that have, or had, a log."""
         name = self.facts.broker_name(at)
@@ -68,12 +75,15 @@ class slave_has_its_masters_records(_Logs):
     """Where a slave's log and its master's have a record, it is the same."""
 
     judges = "slave_log_is_a_prefix"
-    shipped = "violated: V11 a slave beyond its master, V32 a slave with an empty file"
+    shipped = ("violated: V11 a slave beyond its master, V25 offset 0 stands for the first file, "
+               "V32 a slave with an empty file")
     cite = "HAConnection.WriteSocketService#run, HAClient#dispatchReadRequest"
     about = "at what"
     excuses = (
         cause("V11", "its master has started with less than it had", when=lambda _, told: told.about[1] == _BEYOND),
         cause("V32", "a frame was appended elsewhere", when=lambda _, told: told.about[1] == _SHIFTED),
+        cause("V25", "its master was asked for offset 0, and sent what its first file has",
+              when=lambda _, told: told.about[1] == _FIRST),
     )
 
     @after(events.MessageAppended)
@@ -91,10 +101,20 @@ class slave_has_its_masters_records(_Logs):
             log = self.log(master)
             wrong = next((one for one in new if log.get(one.commit_log_offset, one) != one), None)
             if wrong is not None and self.roles.get((master,)) != _SLAVE:
-                yield self._told(at, master, wrong.commit_log_offset)
+                yield self._told(at, master, wrong.commit_log_offset, self.otherwise(master, event))
+        yield from self._bytes(at, event)
 
-    def _told(self, slave: str, master: str, offset: int) -> Told:
-        what = _SHIFTED if (slave,) in self.shifted else _BEYOND if (master,) in self.shorter else _OTHER
+    def _bytes(self, at: str, event: events.LogCopied) -> Iterator[Told]:
+        """What was copied is what a master has where it says that it begins; of several one is enough."""
+        copied = self.views.log_bytes(at, event.offset, event.size)
+        masters = [one for one in self.others(at) if self.roles.get((one,)) != _SLAVE]
+        there = {one: self.views.log_bytes(one, event.master_offset, len(copied)) for one in masters}
+        whole = [one for one in masters if len(there[one]) == len(copied)]
+        if whole and copied not in there.values():
+            yield self._told(at, whole[0], event.master_offset)
+
+    def _told(self, slave: str, master: str, offset: int, otherwise: str = _OTHER) -> Told:
+        what = _SHIFTED if (slave,) in self.shifted else _BEYOND if (master,) in self.shorter else otherwise
         return self.told(f"{master} has a record at {offset}, and {slave} {what}", slave, what)
 
 
@@ -122,7 +142,7 @@ class copies_are_where_they_were_put(_Logs):
             wrong = next((one for one in new if one.commit_log_offset not in placed.get(one.key, [
                 one.commit_log_offset])), None)
             if wrong is not None:
-                what = _SHIFTED if (at,) in self.shifted else _OTHER if event.master_offset else _FIRST
+                what = _SHIFTED if (at,) in self.shifted else self.otherwise(master, event)
                 yield self.told(f"{at} has {wrong.key} at {wrong.commit_log_offset}, and {master} has put it at "
                                 f"{placed[wrong.key][0]}", at, what)
 
@@ -185,6 +205,27 @@ class acknowledged_is_copied(_Logs):
         return _BEGINS_LATER if any(log and min(log) > offset for log in logs) else _NEVER
 
 
+class slave_keeps_its_connection(Rule):
+    """As long as master and slave run and nothing fails, the connection on which the log is copied lasts."""
+
+    cite = "HAService.HAClient#isTimeToReportOffset, HAConnection.ReadSocketService#run"
+    about = "broker slave"
+    calm = True
+
+    # Whose connections there are while both sides run.
+    joined = Kept(about, machine="broker", begins=(events.SlaveConnected,), ends=(
+        Match(events.ProcessKilled, of="slave=at"), Match(events.BrokerStopping, of="slave=broker"),
+        Match(events.BrokerStopping, of="broker")))
+
+    @on(events.SlaveDisconnected)
+    def ends(self, ms: int, at: str, event: events.SlaveDisconnected) -> Iterator[Told]:
+        del at
+        since_ms = self.joined.pop((event.broker, event.slave), None)
+        if since_ms is not None:
+            yield self.told(f"the connection of {event.slave} to {event.broker} ends after {ms - since_ms} ms",
+                            event.broker, event.slave)
+
+
 class slave_catches_up_in_time(Promise, _Logs):
     """A slave that stays connected has all of its master's log at last, when nothing more is put."""
 
@@ -194,14 +235,34 @@ class slave_catches_up_in_time(Promise, _Logs):
     within_ms = deadlines.connected_again
     excuses = (
         cause("V20", "its master has deleted what comes next", when=lambda _, told: told.about[2] == _DELETED),
+        cause("V29", "a slave was sent the newest file only", when=lambda _, told: told.about[2] == _NEWEST),
     )
 
-    # When a master has appended its records: time and offset, the oldest first.
+    # When a master has appended its records: time and offset, the oldest first. Slaves whose logs have begun, and
+    # those that were not sent all that a master had then.
     put_ms = Kept("at", survives="all")
+    begun = Kept("at", survives="all")
+    lacking = Kept("at master", survives="all")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         self.put_ms.setdefault((at,), []).append((ms, event.commit_log_offset))
+
+    @after(events.LogCopied)
+    def begins(self, ms: int, at: str, event: events.LogCopied) -> None:
+        """What a master has deleted before that, and may have again after a loss of power, was not to be sent."""
+        if event.size and (at,) not in self.begun:
+            self.begun[at,] = ms
+            for master in self.others(at):
+                first = next(iter(self.views.log_records(master)), None)
+                if first is not None and first.commit_log_offset < event.offset:
+                    self.lacking[at, master] = ms
+
+    @after(events.StoreLoaded)
+    def loses_all(self, _: int, at: str, event: events.StoreLoaded) -> None:
+        if not event.max_offset:
+            self.begun.pop((at,), None)
+            self.lacking.drop(lambda key: key[0] == at)
 
     def wrong(self) -> Iterator[Told]:
         """See Promise: what a master has put for some time is there."""
@@ -215,8 +276,11 @@ class slave_catches_up_in_time(Promise, _Logs):
         put = self.put_ms.get((master,), [])
         old = [offset for ms, offset in put if ms <= put[-1][0] - deadlines.copied(self.bounds)]
         end = max(self.log(slave), default=-1)
-        if old and end < old[-1]:
-            first = next(iter(self.views.log_records(master)), None)
+        first = next(iter(self.views.log_records(master)), None)
+        if (slave, master) in self.lacking and first is not None and first.commit_log_offset < min(self.log(slave)):
+            yield self.told(f"{slave} has nothing before {min(self.log(slave))}, and {master} has a record at "
+                            f"{first.commit_log_offset}", slave, master, _NEWEST)
+        elif old and end < old[-1]:
             what = _DELETED if first is not None and end < first.commit_log_offset - 1 else _BEHIND
             yield self.told(f"{slave} has nothing behind {end}, and {master} has put a record at {old[-1]}",
                             slave, master, what)

@@ -116,6 +116,24 @@ class dispatch_comes_in_time(Duty):
                 return
 
 
+class dispatch_goes_forward(Rule):
+    """Between two starts a broker dispatches each record once, in the order of its log."""
+
+    cite = "DefaultMessageStore.ReputMessageService#doReput"
+    about = "at commit_log_offset"
+
+    # Where the record lies that was dispatched last by this process; its recovery comes first.
+    last = Kept("at")
+
+    @on(events.MessageDispatched)
+    def dispatched(self, _: int, at: str, event: events.MessageDispatched) -> Iterator[Told]:
+        last = self.last.get((at,), -1)
+        self.last[at,] = max(last, event.commit_log_offset)
+        if event.commit_log_offset <= last:
+            yield self.told(f"{at} dispatches the record at {event.commit_log_offset} behind the one at {last}",
+                            at, event.commit_log_offset)
+
+
 class full_disk_refuses_writes(Rule):
     """While its disk is fuller than 90 % a broker appends nothing, until the disk is at 85 % or less again.
 

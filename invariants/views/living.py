@@ -41,6 +41,10 @@ class Machines(Protocol):
         """The producer of each machine that has one."""
         ...
 
+    def is_forced(self, machine: str, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost the machine these bytes of a file."""
+        ...
+
     @property
     def pollers(self) -> Mapping[str, DefaultLitePullConsumerImpl]:
         """The lite pull consumer of each machine that has one."""

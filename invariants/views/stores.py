@@ -9,6 +9,7 @@ from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
+from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
 from invariants.views.values import QueueRange, StoredRecord
@@ -50,6 +51,26 @@ class StoreViews:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
         return () if store is None else tuple(_records(store, offset))
+
+    def log_bytes(self, broker: str, offset: int, size: int) -> bytes:
+        """What the log has from an offset on, so much of it as is readable of the file in which that lies."""
+        file = self._file(broker, offset)
+        if file is None:
+            return b""
+        position = offset - file.file_from_offset
+        return bytes(file.file.read(position, max(min(size, file.get_read_position() - position), 0)))
+
+    def is_forced(self, broker: str, offset: int, size: int) -> bool:
+        """Whether the disk has a record of the log for good; one that is gone it does not need to have."""
+        file = self._file(broker, offset)
+        return file is None or self.living.machines.is_forced(
+            broker, file.path, offset - file.file_from_offset, size)
+
+    def _file(self, broker: str, offset: int) -> MappedFile | None:
+        """The file of the log in which an offset lies."""
+        store = self._store(broker)
+        files = [] if store is None else store.commit_log.mapped_file_queue.mapped_files
+        return next((one for one in files if 0 <= offset - one.file_from_offset < one.file_size), None)
 
     def tag(self, broker: str, offset: int) -> str | None:
         """The tag of the record at an offset of the log; None: it has none, or there is no such record."""

@@ -13,8 +13,8 @@ from stateful_tests.crash.workloads import WORKLOADS, Expected
 LEAST, MOST = 3, 12
 """Operations of a program."""
 _HAS_INDEX = 0.25  # of the programs
-_WEIGHTS = {"put": 6, "batch": 2, "roll": 1, "edge": 1, "dispatch": 5, "flush": 5, "queues": 1, "checkpoint": 2,
-            "stop": 1, "kill": 1,
+_WEIGHTS = {"put": 6, "batch": 2, "roll": 1, "edge": 1, "refused": 0.5, "dispatch": 5, "flush": 5, "queues": 1,
+            "checkpoint": 2, "stop": 1, "kill": 1,
             "delay": 1, "deliver": 1, "offsets": 0.5, "clean": 0.5, "full": 0.5}
 
 
@@ -50,7 +50,7 @@ def _words(name: str, random: Random, *, has_index: bool) -> str:
             return " ".join(["put", topic, *keys])
         case "batch":
             return f"batch {topic} {random.randint(2, 3)}"
-        case "roll" | "edge":
+        case "roll" | "edge" | "refused":
             return f"{name} {topic}"
         case "delay":
             return f"delay {topic} 1"

@@ -14,8 +14,8 @@ from invariants.verdict import Outcome, Subject, Verdict, known
 from stateful_tests.crash.drawn import DRAWN, group_of
 from stateful_tests.crash.memory import Image
 from stateful_tests.crash.pictures import page
-from stateful_tests.crash.programs import Life, Workload
-from stateful_tests.crash.promises import KEYS, PROPERTIES, broken
+from stateful_tests.crash.programs import Life, LifeError, Workload
+from stateful_tests.crash.promises import KEYS, LIVES, PROPERTIES, broken
 from stateful_tests.crash.recovery import Store, outcome
 from stateful_tests.crash.survey import KINDS, Crashes, Effort, surveyed
 from stateful_tests.crash.tally import Example, Tally
@@ -92,18 +92,30 @@ def judged(
     for name in [known("workload", name, WORKLOADS) for name in names or WORKLOADS]:
         for kind in KINDS:
             tell(f"{name}: {kind} crashes")
+            about = About(of, name, kind)
             with of.running():
-                life = Life(WORKLOADS[name], store)
+                try:
+                    life = Life(WORKLOADS[name], store)
+                except LifeError as error:
+                    yield _without_life(about, error)
+                    continue
                 crashes, began = Crashes(life, kind), time.process_time()
                 exact, images = crashes.chosen(effort)
                 tally = surveyed(life, images, store)
             spent_s = time.process_time() - began
-            for property_name in (about := About(of, name, kind)).properties():
+            for property_name in about.properties():
                 yield (row := _verdict(about, property_name, tally, _Extent(crashes, exact, effort, spent_s), out))
                 if row.outcome is Outcome.VIOLATED:
                     broken_so.append((row, tally.smallest[property_name]))
     if out is not None:
         (out / PAGE).write_text(page(broken_so), encoding="utf-8")
+
+
+def _without_life(about: About, error: LifeError) -> Verdict:
+    """There is no crash of a store that does not even live through its workload."""
+    of = "" if about.judged.name == SHIPPED else f" --subject {about.judged.name}"
+    return Verdict(LIVES, JUDGE, about.subject(), about.expected(LIVES), Outcome.VIOLATED,
+                   f"rocketproof crash --workload {about.group}{of}", note=str(error))
 
 
 class _Extent(NamedTuple):

@@ -14,6 +14,7 @@ from impl.common.message_batch import BatchedMessage, encode_messages
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
 from impl.common.util_all import offset2_file_name
 from impl.decisions.flags import has_flag
+from impl.decisions.index_slots import abs_slot_pos
 from impl.decisions.java_calendar import DAY_MS
 from impl.decisions.running_flags import DISK_FULL_BIT
 from impl.ports.disk import PAGE_BYTES
@@ -31,6 +32,8 @@ _T0 = 1_700_000_000_000
 _CHECKPOINT_MS = 61_000
 _DELIVERY_MS = 1_000  # the delay of level 1
 _CLEAN_AT_MS, _CLEAN_AFTER_MS = 4 * 3_600_000, 3 * DAY_MS  # deleteWhen, fileReservedTime
+_WEEK_MS = 7 * DAY_MS
+_LOG, _QUEUES = "store/commitlog", "store/consumequeue"
 _BEFORE_PROPERTIES_BYTES = 91  # of a record without body and topic
 _ROLL_SPARE_BYTES = 40  # a record is longer than its body by more than this
 _TAKES_AWAY = {"start", "clean", "full"}  # operations
@@ -47,6 +50,7 @@ class Workload(NamedTuple):
     put TOPIC [KEYS]    one message; batch TOPIC NUMBER -- so many in one batch
     roll TOPIC          a message that does not fit into the last file of the log, and begins the next
     rolls TOPIC NUMBER  so many such messages, each flushed
+    refused TOPIC       a message that is longer than it may be, and is not taken
     edge TOPIC          a message of which only the properties lie on the next page of the log
     delay TOPIC LEVEL   one message of a level of delay
     deliver             a second later, what is due is delivered
@@ -55,8 +59,10 @@ class Workload(NamedTuple):
     flush               group commit with SYNC_FLUSH, else the thorough flush of the log
     queues, checkpoint  the queues are flushed if they have two new pages; all of them, and the checkpoint
     full PERCENT        so much of the disk is used from now on, and clean-up runs
+    touch NUMBER        a file of the log, counted from the first, seems to be modified a week later than it was
     clean               three days later, in the hour of clean-up: what was put is flushed, and clean-up runs
     stop, kill, start   an orderly stop; the end of the process; a new process, with its recovery
+    forget              the folder of the consume queues is removed, as operators do who want them built anew
     power [PAGE]        the machine loses its power, and all that was not forced; or of that only this page of the log
     """
 
@@ -89,6 +95,10 @@ class Workload(NamedTuple):
         return cls(**{**values, "flush": FlushDiskType(values["flush"]), "operations": tuple(values["operations"])})
 
 
+class LifeError(RuntimeError):
+    """A store that nothing has happened to does not do what its workload asks of it."""
+
+
 class Life:
     """What a store has lived through.
 
@@ -97,7 +107,7 @@ class Life:
     """
 
     def __init__(self, workload: Workload, store: Store = DefaultMessageStore) -> None:
-        """Live through the workload; store -- makes each process."""
+        """Live through the workload; store -- makes each process. Raises LifeError."""
         self.workload, self.recorder, self._make = workload, Recorder(lambda: self._now), store
         self.messages: list[Message] = []
         self.acknowledged: dict[int, int] = {}
@@ -114,6 +124,7 @@ class Life:
             self._take_answers()
             if what in _TAKES_AWAY:
                 self._note_fates(cut=what == "start")
+        self._look_at_the_index()
 
     def _now_ms(self) -> int:
         self._now += 1
@@ -154,7 +165,8 @@ class Life:
         """Do the operation."""
         operations: dict[str, Callable[..., object]] = {
             "put": self._put_keys, "batch": self._put_batch, "roll": self._roll, "rolls": self._rolls,
-            "edge": self._edge, "delay": self._delay, "deliver": self._deliver,
+            "refused": self._refused, "edge": self._edge, "touch": self._touch, "forget": self._forget,
+            "delay": self._delay, "deliver": self._deliver,
             "offsets": self.store.schedule_message_service.persist,
             "dispatch": self.store.reput_message_service.do_reput, "flush": self._flush,
             "queues": self.store.flush_consume_queue_service.do_flush, "checkpoint": self._checkpoint,
@@ -178,6 +190,21 @@ class Life:
 
     def _edge(self, topic: str) -> None:
         self._put(topic, b"e" * (self._room(PAGE_BYTES) - _BEFORE_PROPERTIES_BYTES - len(topic)))
+
+    def _refused(self, topic: str) -> None:
+        body = bytes(self.workload.config.max_message_size)
+        if self.store.async_put_message(MessageExtBrokerInner(topic, body, _BORN, _STORED)).append_message_result:
+            raise LifeError(f"{self.workload.name}: a message is taken that is too long")
+
+    def _touch(self, number: str) -> None:
+        file = int(number) * self.workload.config.mapped_file_size_commit_log
+        self.recorder.touch(f"{_LOG}/{offset2_file_name(file)}", self._now + _WEEK_MS)
+
+    def _forget(self) -> None:
+        for topic in self.recorder.list(_QUEUES):
+            for name in self.recorder.list(f"{_QUEUES}/{topic}"):
+                for file in self.recorder.list(f"{_QUEUES}/{topic}/{name}"):
+                    self.recorder.delete(f"{_QUEUES}/{topic}/{name}/{file}")
 
     def _body(self) -> bytes:
         return b"%d" % len(self.messages)
@@ -227,7 +254,7 @@ class Life:
             return
         size = self.workload.config.mapped_file_size_commit_log
         file, position = divmod(int(page) * PAGE_BYTES, size)
-        self.recorder.lose_power({(f"store/commitlog/{offset2_file_name(file * size)}", position // PAGE_BYTES): 0})
+        self.recorder.lose_power({(f"{_LOG}/{offset2_file_name(file * size)}", position // PAGE_BYTES): 0})
 
     def _kill(self) -> None:
         self.store._lock_file.close()  # noqa: SLF001  # as the operating system does
@@ -236,7 +263,15 @@ class Life:
     def _start(self) -> None:
         self.store = self._make(self.recorder, self.workload.config, self._now_ms)
         if not (self.store.load() and self.store.start()):
-            raise RuntimeError(f"{self.workload.name}: the store does not start")
+            raise LifeError(f"{self.workload.name}: the store does not start")
+
+    def _look_at_the_index(self) -> None:
+        for file in self.store.index_service.index_files:
+            used = sum(file.mapped_file.mapped_byte_buffer.get_int(abs_slot_pos(slot, file.hash_slot_num)) > 0
+                       for slot in range(file.hash_slot_num))
+            if file.header.hash_slot_count != used:
+                raise LifeError(f"{self.workload.name}: an index file says that {file.header.hash_slot_count} of its "
+                                f"slots are in use, and {used} are")
 
     def _room(self, part_bytes: int) -> int:
         """How many bytes of the log are left until the next multiple of part_bytes."""
@@ -261,7 +296,7 @@ class Life:
         if result is None and has_flag(self.store.running_flags, DISK_FULL_BIT):
             return  # as it should be
         if result is None:
-            raise RuntimeError(f"{self.workload.name}: a put is refused")
+            raise LifeError(f"{self.workload.name}: a put is refused")
         first = len(self.messages)
         self.messages += [self._message(offset) for offset in result.phy_offsets]
         self._waiting.append((future, range(first, len(self.messages))))
@@ -269,7 +304,7 @@ class Life:
     def _message(self, offset: int) -> Message:
         found = self.store.commit_log.get_message(offset, 4)
         if found is None:
-            raise RuntimeError(f"{self.workload.name}: a record cannot be read")
+            raise LifeError(f"{self.workload.name}: a record cannot be read")
         record = found.mapped_file.file.read(found.position, found.get_int(0))
         found.release()
         request = check_message_and_return_size(ByteBuffer(record), check_crc=True)

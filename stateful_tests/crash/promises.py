@@ -16,7 +16,10 @@ STARTS, ENDS, IDEMPOTENT = "store_starts_after_crash", "start_ends_after_crash",
 SURVIVES, PREFIX, GONE = "acknowledged_survives_crash", "recovery_is_a_prefix", "gone_message_stays_gone"
 NAMES, MISSED, CONSECUTIVE = "unit_names_its_record", "no_record_is_missed", "queue_offsets_are_consecutive"
 KEYS, TIMES, EARLY = "key_is_found", "time_leads_to_its_first_message", "delayed_message_is_not_early"
+LIVES = "store_does_what_it_is_asked"
 PROPERTIES = {
+    LIVES: "Without a crash messages are taken that may be, records are read, starts succeed, and an index counts its "
+           "slots.",
     STARTS: "After a crash no start is refused.",
     ENDS: "After a crash recovery and start come to an end.",
     SURVIVES: "A message that was acknowledged before a crash is at its queue offset after it.",

@@ -134,6 +134,10 @@ class Recorder(MemoryDisk):
         inode = None if content is None else self._inode(content)
         self._names.setdefault(path, Track(None)).change(inode, self.steps)
 
+    def touch(self, path: str, modified_ms: int) -> None:
+        """Let a file seem to be modified then; that is no step, for no content depends on it."""
+        self._modified_ms[self.contents[path]] = modified_ms
+
     def modified_ms(self, content: Content) -> int:
         """When it was written last."""
         return self._modified_ms[content]

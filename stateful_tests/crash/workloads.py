@@ -112,6 +112,18 @@ WORKLOADS = {one.name: one for one in (
         ("put A", "flush", "edge A", "put B", "power 0", "start", "edge A", "flush", "dispatch"),
         expected={kind: {**_TORN, **_CUT} for kind in KINDS}),
     Workload(
+        "sync_refused", "A message that is too long is not taken, and the next one is.", _SYNC,
+        ("put A", "refused A", "put A", "flush", "dispatch"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _STARTS}),
+    Workload(
+        "sync_touched", "Clean-up after three days of four files of the log, of which the second is young.", _SYNC,
+        ("put A", "flush", "rolls A 3", "dispatch", "touch 1", "clean"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: {**_STARTS, **_BACK}}),
+    Workload(
+        "sync_forget", "An orderly stop, and a start without consume queues, which builds them anew.", _SYNC,
+        ("put A", "put A", "flush", "dispatch", "stop", "forget", "start"),
+        expected={PROCESS: _STARTS, JOURNALLED: _STARTS, MACHINE: _STARTS}),
+    Workload(
         "async_power", "A loss of power with all that was not flushed, the recovery from it, and more work.", _ASYNC,
         ("put A", "dispatch", "put B", "flush", "put A", "power", "start", "put A", "dispatch", "flush"),
         expected={PROCESS: _STARTS, JOURNALLED: {**_STARTS, NAMES: ("V3",), IDEMPOTENT: ("V3",), **_UNFLUSHED},

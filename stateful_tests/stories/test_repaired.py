@@ -26,6 +26,7 @@ from stateful_tests.stories import test_name_server as names
 from stateful_tests.stories import test_no_owner as unowned
 from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
+from stateful_tests.stories import test_replicas as replicas
 from stateful_tests.stories import test_route_tables as routes
 from stateful_tests.stories import test_senders as senders
 from stateful_tests.stories import test_slaves as slaves
@@ -217,6 +218,9 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "== [ACCEPTED]"),
     (stores.test_v22_a_file_without_content_keeps_a_broker_from_starting, "empty_files_are_removed",
      "events(StoreRefused)"),
+    (replicas.test_v25_a_master_that_is_asked_for_offset_0_sends_what_its_first_file_begins_with,
+     "offset_0_is_looked_at", "== dict.fromkeys(mine, 0)"),
+    (replicas.test_v29_an_empty_slave_gets_the_last_file_only, "empty_slave_gets_all", "== max(mine.values())"),
     (messages.test_m1_a_dead_letter_that_a_consumer_sends_itself_waits_for_its_delay_once_more,
      "dead_letters_do_not_wait", "== [0]"),
     (messages.test_m3_a_slave_that_ends_before_the_offset_is_asked_again_and_again, "slave_holds_what_is_ahead",

@@ -82,6 +82,10 @@ class Machines(Course):
         """Where brokers register and clients ask."""
         return tuple(f"{name}:9876" for name in self.namesrvs)
 
+    def is_forced(self, machine: str, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost the machine these bytes of a file."""
+        return self.simulation.disks[machine].is_forced(path, offset, length)
+
     def add_namesrv(self, name: str = "nameserver1") -> None:
         """Add a name server."""
 

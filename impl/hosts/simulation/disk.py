@@ -59,6 +59,11 @@ class MachineDisk:
         name = self.names.get(path)
         return None if name is None else name.storage
 
+    def is_forced(self, path: str, offset: int, length: int) -> bool:
+        """Whether a loss of power cannot cost these bytes of a file; those of a file that is gone it cannot."""
+        storage = self.find(path)
+        return storage is None or storage.is_forced(offset, length, self.kernel.now_ms)
+
     def make(self, path: str) -> Storage:
         """Make an empty file, and its folders."""
         if path in self.folders:

@@ -178,6 +178,17 @@ class Storage:
         """How many bytes the file has on the disk if its name is there."""
         return self.settled if now_ms - self.made_ms <= UNFORCED_MS else self.length
 
+    def is_forced(self, offset: int, length: int, now_ms: int) -> bool:
+        """Whether a loss of power cannot cost any of these bytes: they were forced, or are so old."""
+        for page in _pages(offset, length):
+            dirty = self._dirty.get(page)
+            if dirty is not None:
+                dirty.settle(now_ms - UNFORCED_MS)
+                start, end = max(offset - page * PAGE_BYTES, 0), offset + length - page * PAGE_BYTES
+                if dirty.forced[start:end] != self.pages[page][start:end]:
+                    return False
+        return True
+
     def _settle_all(self) -> None:
         self._dirty.clear()
         self._lengths.clear()

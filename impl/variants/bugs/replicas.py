@@ -6,13 +6,20 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from impl.broker.reported_message_store import ReportedMessageStore
+from impl.decisions import replication
+from impl.decisions.replication import is_transferred
+from impl.ports.byte_stream import ByteStream, StreamError
 from impl.store.commit_log import CommitLog
+from impl.store.ha.ha_client import READ_MAX_BUFFER_SIZE, HAClient
 from impl.store.ha.ha_connection import WriteSocketService
+from impl.store.ha.ha_service import GroupTransferService
 from impl.store.put_message_result import AppendMessageResult
 from impl.store.put_message_status import PutMessageStatus
 from impl.variants.variant import Variant, around, replace
 
 _HEADER = struct.Struct(">qi")
+_LOOKS = 5
 
 
 @replace(WriteSocketService, "_send_log")
@@ -47,9 +54,63 @@ def _wait_for_no_slave(self: CommitLog, result: AppendMessageResult, *, wait: bo
     return PutMessageStatus.PUT_OK
 
 
+@replace(replication, "is_report_accepted")
+def _accept_any_report(slave_request_offset: int, slave_ack_offset: int, max_phy_offset: int) -> bool:  # noqa: ARG001  # so
+    """Eight bytes from anybody are what a slave has."""
+    return True
+
+
+@replace(GroupTransferService, "_do_wait_transfer")
+def _look_five_times(self: GroupTransferService) -> None:
+    """Whoever waits for a slave gives up after five looks, however little time has passed."""
+    looks = vars(self).setdefault("looks", {})
+    while self._requests_read:
+        request = self._requests_read[0]
+        transferred = is_transferred(self._ha_service.push2_slave_max_offset, request.next_offset)
+        looks[request.next_offset] = looks.get(request.next_offset, 0) + 1
+        if not transferred and looks[request.next_offset] < _LOOKS:
+            return
+        request.wakeup_customer(PutMessageStatus.PUT_OK if transferred else PutMessageStatus.FLUSH_SLAVE_TIMEOUT)
+        self._requests_read.pop(0)
+
+
+@replace(HAClient, "_process_read_event")
+def _reading_counts_as_reporting(self: HAClient, connection: ByteStream) -> bool:
+    """A slave to which something comes has reported."""
+    while len(self._received) < READ_MAX_BUFFER_SIZE:
+        try:
+            data = connection.read(READ_MAX_BUFFER_SIZE - len(self._received))
+        except StreamError:
+            return False
+        if not data:
+            return data is not None
+        self._last_write_timestamp = self._store.now_ms()
+        self._received += data
+        if not self._dispatch_read_request(connection):
+            return False
+    return True
+
+
+@around(ReportedMessageStore, "append_to_commit_log")
+def _count_the_start_twice(original: Callable[..., bool]) -> Callable[..., bool]:
+    def append_to_commit_log(self: ReportedMessageStore, start_offset: int, data: bytes) -> bool:
+        """The place of a body in its buffer is counted once more in the body."""
+        return original(self, start_offset, data[_HEADER.size:] + bytes(min(_HEADER.size, len(data))))
+
+    return append_to_commit_log
+
+
 _IDEA = "an idea: faults of other replicas"
 
 BUGS = (
+    Variant("ha-garbage-ack", "bug", "Whatever comes on the port of slaves is what a slave has.",
+            "apache/rocketmq #1155, #3015", replacements=(_accept_any_report,), over=("forced_is_sent",)),
+    Variant("ha-five-wakeups", "bug", "A put waits for five looks at the slaves, not for a time.",
+            "apache/rocketmq #1535", replacements=(_look_five_times,)),
+    Variant("ha-report-starved", "bug", "A slave to which something comes does not report.",
+            "apache/rocketmq #1082", replacements=(_reading_counts_as_reporting,)),
+    Variant("ha-rust-append-start", "bug", "A slave appends the bytes behind those that it is to append.",
+            "mxsm/rocketmq-rust #3733", replacements=(_count_the_start_twice,)),
     Variant("seeded-frame-comes-again", "bug", "A slave is sent the same bytes again, as if they were the next ones.",
             _IDEA, replacements=(_send_the_last_body,)),
     Variant("seeded-slave-gets-one-file", "bug", "A master sends a slave the first file of its log only.", _IDEA,

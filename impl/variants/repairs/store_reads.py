@@ -54,6 +54,18 @@ def _gone_is_gone(original: Callable[..., SelectMappedBufferResult | None],
     return get_message
 
 
+@around(CommitLog, "get_data")
+def _gone_is_not_sent(original: Callable[..., SelectMappedBufferResult | None],
+                      ) -> Callable[..., SelectMappedBufferResult | None]:
+    def get_data(
+        self: CommitLog, offset: int, return_first_on_not_found: bool | None = None,
+    ) -> SelectMappedBufferResult | None:
+        """A slave that asks for offset 0 is not sent what the first file has."""
+        return None if offset < self.get_min_offset() else original(self, offset, return_first_on_not_found)
+
+    return get_data
+
+
 @replace(ConsumeQueue, "get_offset_in_queue_by_time")
 def _first_not_before(self: ConsumeQueue, timestamp: int) -> int:
     """The first message that was stored then or later; one past the last if there is none."""
@@ -110,7 +122,7 @@ REPAIRS = (
     Variant("expired_queue_is_empty", "repair", "A queue of which all records have expired begins at its end.",
             "apache/rocketmq #3707", ("V18",), (_nothing_is_left,)),
     Variant("offset_0_is_looked_at", "repair", "Offset 0 is not there once its file is gone.",
-            "CommitLog#getMessage asks for the first file instead", ("V25",), (_gone_is_gone,)),
+            "CommitLog#getMessage asks for the first file instead", ("V25",), (_gone_is_gone, _gone_is_not_sent)),
     Variant("time_finds_the_first", "repair", "A search by time leads to the first message that is not earlier.",
             "apache/rocketmq #6429", ("V28",), (_first_not_before,)),
     Variant("forced_is_sent", "repair", "A master sends what it has forced, and accepts no slave that has more.",

@@ -19,7 +19,20 @@ from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict
 from stateful_tests.crash.images import MachineCrashes
 from stateful_tests.crash.judge import About, judged
 from stateful_tests.crash.programs import Life
-from stateful_tests.crash.promises import ENDS, GONE, KEYS, PREFIX, PROPERTIES, STARTS, SURVIVES, broken
+from stateful_tests.crash.promises import (
+    CONSECUTIVE,
+    ENDS,
+    GONE,
+    KEYS,
+    LIVES,
+    MISSED,
+    NAMES,
+    PREFIX,
+    PROPERTIES,
+    STARTS,
+    SURVIVES,
+    broken,
+)
 from stateful_tests.crash.recovery import NEVER_ENDS, WAITS, outcome
 from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, Effort, surveyed
 from stateful_tests.crash.tally import Example
@@ -40,7 +53,8 @@ def differing(rows: list[Verdict]) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", [
-    "sync_two_topics", "sync_torn", "sync_stop", "sync_kill", "sync_index", "sync_clean", "sync_full", "sync_power",
+    "sync_two_topics", "sync_torn", "sync_stop", "sync_kill", "sync_index", "sync_refused", "sync_touched",
+    "sync_forget", "sync_clean", "sync_full", "sync_power",
     "async_power"])
 def test_every_row_is_as_expected(name: str) -> None:
     rows = list(judged([name], Effort(images=3_000)))
@@ -64,7 +78,25 @@ def test_every_expectation_is_of_a_known_property_kind_and_hazard() -> None:
 
 def test_each_property_is_broken_by_some_workload() -> None:
     assert {name for workload in WORKLOADS.values() for table in workload.expected.values() for name in table} == set(
-        PROPERTIES)
+        PROPERTIES) - {LIVES}
+
+
+@pytest.mark.parametrize(("bug", "workload", "name"), [
+    ("st-cq-duplicate-dispatch", "sync_kill", NAMES), ("st-cq-gap-on-failed-append", "sync_refused", SURVIVES),
+    ("st-offset-table-key", "sync_roll", CONSECUTIVE), ("st-find-file-race", "sync_clean", LIVES),
+    ("st-initial-reput", "sync_forget", MISSED), ("st-truncation-not-crash-safe", "sync_power", GONE),
+    ("st-index-slot-count", "sync_index", LIVES), ("cl-delete-middle", "sync_touched", PREFIX),
+])
+def test_a_planted_bug_is_noticed(bug: str, workload: str, name: str) -> None:
+    rows = list(judged([workload], Effort(images=100), subject=f"repaired+{bug}"))
+    assert name in {row.property for row in rows if row.outcome is Outcome.VIOLATED and not row.as_expected}
+
+
+@pytest.mark.parametrize("name", ["sync_refused", "sync_touched", "sync_forget"])
+def test_nothing_but_unforced_deletions_is_seen_where_the_bugs_are_not(name: str) -> None:
+    rows = list(judged([name], Effort(images=100), subject="repaired"))
+    assert {row.property for row in rows if row.outcome is Outcome.VIOLATED} <= {GONE}
+    assert differing(rows) == set()
 
 
 def test_keys_are_judged_where_there_is_an_index_and_all_else_everywhere() -> None:

@@ -43,8 +43,7 @@ def test_everything_in_the_list_is_judged_by_verify() -> None:
     assert judged == {*catalogue.names()}
     unknown = [name for name in chosen.runs if not (
         telling.has_story(name) or name in at_once.PROPERTIES or glance.is_known(name))]
-    assert {*unknown} == {  # no run of 4.9.3 is known that breaks them, and verify says so; written histories do
-        "copies_keep_their_place"}
+    assert unknown == []
 
 
 def test_what_no_machine_judges_is_shown_by_a_story(tmp_path: Path) -> None:

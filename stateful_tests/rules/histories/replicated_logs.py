@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.replicated_logs  # noqa: F401  # declares the rules
-from impl.events import BrokerStarted, LogCopied, MessageAppended, SendAnswered, StoreLoaded
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    LogCopied,
+    MessageAppended,
+    ProcessKilled,
+    SendAnswered,
+    SlaveConnected,
+    SlaveDisconnected,
+    StoreLoaded,
+)
 from invariants.views import Broker, StoredRecord
-from stateful_tests.rules.written import STORMY, Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
-M, S, P = "broker-a", "broker-s", "producer1"
+M, S, N, P = "broker-a", "broker-s", "broker-n", "producer1"
 MASTER, SLAVE, SYNC = "ASYNC_MASTER", "SLAVE", "SYNC_MASTER"
 LATE_MS = 1_000_000
 Told = tuple[int, str, Any]
@@ -18,6 +28,16 @@ Told = tuple[int, str, Any]
 def record(offset: int, key: str | None = "k1", size: int = 100) -> StoredRecord:
     """A record of the queue."""
     return StoredRecord(offset, "orders", 0, offset // 100, size, key)
+
+
+def connected(ms: int) -> Told:
+    """The slave connects to its master."""
+    return ms, M, SlaveConnected(M, S)
+
+
+def gone(ms: int) -> Told:
+    """Its connection has ended."""
+    return ms, M, SlaveDisconnected(M, S)
 
 
 def started(at: str, broker_id: int, name: str = M) -> Told:
@@ -45,6 +65,11 @@ def answered(ms: int, offset: int = 0, key: str = "k1", code: int = 0) -> Told:
     return ms, P, SendAnswered(M, "orders", 0, 0, offset, key, code)
 
 
+def at_master(*records: StoredRecord) -> Any:
+    """What the master has; the slave starts with nothing."""
+    return lambda at: records if at == M else ()
+
+
 def has(*records: StoredRecord, then: Any = (), **more: Any) -> Tables:
     """What the slave has copied; then -- what a start finds there."""
     return Tables(log_records_from=lambda at, offset: tuple(
@@ -58,6 +83,7 @@ ONE, OTHER = record(0), record(0, "k9")
 ALIVE = (Broker(M, M, 0, f"{M}:10911", 0, None), Broker(S, M, 1, f"{S}:10911", 0, None))
 STRANGER = (ALIVE[0], Broker(S, "broker-b", 1, f"{S}:10911", 0, None))
 LATER = (appended(1, 0), copied(2, 0), appended(3, 100, "k2"), appended(LATE_MS, 200, "k3"))
+WHOLE = (appended(1, 0), appended(2, 100, "k2"), copied(3, 100), appended(LATE_MS, 200, "k3"))
 
 HISTORIES = (
     # A record of the slave is another one than that of its master.
@@ -66,6 +92,25 @@ HISTORIES = (
     Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0, 100)), views=has(OTHER),
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(record(100)), causes=("V32",),
             says="at other places"),
+    # Its master was asked for offset 0, and the first file is another one by now.
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), causes=("V25",),
+            views=has(OTHER, then=at_master(record(100))),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE, then=at_master(record(100)))),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 100), copied(2, 100)), causes=(),
+            views=has(record(100, "k9"), then=at_master(record(100))),
+            kept=(*BOTH, appended(1, 100), copied(2, 100)), kept_views=has(record(100), then=at_master(record(100)))),
+    # The bytes are others, though no record of them can be read; of two masters one is enough.
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), causes=(),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"), says="another record there.",
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(log_bytes=b"ab")),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)),
+            kept_views=has(log_bytes=lambda at, *_: b"a" if at == M else b"ax")),
+    Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)),
+            views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax"),
+            kept=(*BOTH, started(N, 0), loaded(0, N, MASTER), appended(1, 0), copied(2, 0)),
+            kept_views=has(log_bytes=lambda at, *_: b"ab" if at == M else b"ax")),
     # The master starts without the record that its slave has, and appends another one.
     Written("slave_has_its_masters_records",
             broken=(*BOTH, appended(1, 0), copied(2, 0), loaded(3, M, MASTER), appended(4, 0, "k9")), views=has(ONE),
@@ -93,8 +138,12 @@ HISTORIES = (
     # A message of the slave is elsewhere than its master has put it.
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0, 100)), views=has(ONE),
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE), causes=("V32",), says="has put it at 100"),
-    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
-            kept=(*BOTH, appended(1, 100, None), copied(2, 0)), kept_views=has(record(0, None)), causes=("V25",)),
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)),
+            views=has(ONE, then=at_master(record(100))), causes=("V25",),
+            kept=(*BOTH, appended(1, 100, None), copied(2, 0)), kept_views=has(record(0, None))),
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)),
+            views=has(ONE, then=at_master(record(0, "k0"), record(100))), causes=(),
+            kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE)),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 200)), views=has(record(200)),
             kept=(*BOTH, appended(1, 100), copied(2, 200)), kept_views=has(record(200, "k7")), causes=()),
     # It is there twice.
@@ -144,7 +193,7 @@ HISTORIES = (
             kept=(*BOTH, *LATER[:2], copied(3, 100), *LATER[2:]), kept_views=has(ONE, record(100), brokers=ALIVE),
             causes=(), says="nothing behind 0"),
     Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), causes=("V20",),
-            views=has(ONE, then=lambda at: (record(100),) if at == M else (), brokers=ALIVE),
+            views=has(ONE, then=at_master(record(100)), brokers=ALIVE),
             kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[:1])),
     Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, then=(ONE,), brokers=ALIVE), causes=(),
             kept=(*BOTH, *LATER), kept_views=has(ONE, brokers=ALIVE[1:])),
@@ -154,4 +203,28 @@ HISTORIES = (
             kept=(*BOTH, *LATER[:3], appended(4, 200, "k3")), kept_views=has(ONE, brokers=ALIVE)),
     Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE), bounds=STORMY,
             kept=(*BOTH[:3], *LATER[:1], *LATER[2:]), kept_views=has(brokers=ALIVE)),
+    # It has the newest part of the log only; what was deleted before it came is not looked for, even if it is back.
+    Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",), says="nothing before 100",
+            views=has(record(100, "k2"), then=at_master(ONE, record(100, "k2")), brokers=ALIVE),
+            kept=(*BOTH, *WHOLE), kept_views=has(record(100, "k2"), then=(record(100, "k2"),), brokers=ALIVE)),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",),
+            views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
+            kept=(*BOTH, *WHOLE), kept_views=has(
+                record(100, "k2"), then=Turns((), (), (record(100, "k2"),), (ONE,)), brokers=ALIVE)),
+    # A slave that has lost all begins anew.
+    Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",),
+            views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
+            kept=(*BOTH, *WHOLE[:3], loaded(4, S, SLAVE), copied(5, 0, size=200), WHOLE[3]),
+            kept_views=has(ONE, record(100, "k2"), then=at_master(ONE), brokers=ALIVE)),
+
+    # A connection ends, though both run.
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(20_001)), views=has(calm=True), causes=(),
+            says="ends after 20000 ms", kept=(connected(1), (2, S, ProcessKilled(1, False)), gone(3)),
+            kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), (2, S, BrokerStopping(S)), gone(3)), kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), (2, M, BrokerStopping(M)), gone(3)), kept_views=has(calm=True)),
+    Written("slave_keeps_its_connection", broken=(connected(1), gone(2)), views=has(calm=True),
+            kept=(connected(1), gone(2)), kept_views=has(calm=False)),
 )

@@ -78,6 +78,13 @@ HISTORIES = (
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
             kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="message 1"),
 
+    Written("dispatch_goes_forward", broken=(dispatched(1, 0), dispatched(2, 0)), says="behind the one at 0",
+            kept=(dispatched(1, 0), dispatched(2, 100, 1))),
+    Written("dispatch_goes_forward", broken=(dispatched(1, 100, 1), dispatched(2, 200, 2), dispatched(3, 100, 1)),
+            kept=(dispatched(1, 100, 1), (2, B, ProcessKilled(1, False)), dispatched(3, 100, 1))),
+    Written("dispatch_goes_forward", broken=(dispatched(1, 100, 1), dispatched(2, 0)),
+            kept=(dispatched(1, 100, 1), (2, "broker-b", MessageDispatched("broker-b", "orders", 0, 0, 0)))),
+
     Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)), kept=(*FULL, appended(NOW_MS - 1)),
             says=f"{SEEN_MS + 1} ms after"),
     Written("full_disk_refuses_writes", broken=(*FULL, filled(NOW_MS, 86), appended(NOW_MS + 1)),

@@ -1,0 +1,80 @@
+"""Bugs of flush and clean-up, each of which somebody has made."""
+
+from __future__ import annotations
+
+from impl.decisions import disk_cleanup
+from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
+from impl.store.flush_commit_log_service import GroupCommitService, _note_flushed
+from impl.store.mapped_file import MappedFile
+from impl.store.mapped_file_queue import MappedFileQueue
+from impl.store.put_message_status import PutMessageStatus
+from impl.variants.variant import Variant, replace
+
+
+@replace(GroupCommitService, "do_commit")
+def _ok_when_it_was_tried(self: GroupCommitService) -> None:
+    """Whoever waits is woken, and takes that for success."""
+    if not self._requests_read:
+        self._queue.flush(0)
+        return
+    for request in self._requests_read:
+        for _ in range(2):
+            if self._queue.flushed_where < request.next_offset:
+                self._queue.flush(0)
+        request.wakeup_customer(PutMessageStatus.PUT_OK)
+    _note_flushed(self._queue, self._checkpoint)
+    self._requests_read = []
+
+
+@replace(GroupCommitService, "do_commit")
+def _look_before_the_flush(self: GroupCommitService) -> None:
+    """Whether a record is flushed is asked before each flush, and not behind the last."""
+    if not self._requests_read:
+        self._queue.flush(0)
+        return
+    for request in self._requests_read:
+        flushed = False
+        for _ in range(2):
+            flushed = self._queue.flushed_where >= request.next_offset
+            if not flushed:
+                self._queue.flush(0)
+        request.wakeup_customer(PutMessageStatus.PUT_OK if flushed else PutMessageStatus.FLUSH_DISK_TIMEOUT)
+    _note_flushed(self._queue, self._checkpoint)
+    self._requests_read = []
+
+
+@replace(MappedFileQueue, "delete_expired_file_by_time")
+def _pass_over_the_young(
+    self: MappedFileQueue, expired_ms: int, interval_forcibly_ms: int, clean_immediately: bool,
+) -> int:
+    """A file that is not expired is passed over, and those behind it are looked at."""
+    removed: list[MappedFile] = []
+    for place, mapped_file in enumerate(self.mapped_files):
+        if not may_delete_another(place, len(self.mapped_files), len(removed)):
+            break
+        modified_ms = mapped_file.last_modified_timestamp()
+        expired = is_file_deleted(self.now_ms(), modified_ms, expired_ms, clean_at_once=clean_immediately)
+        if expired and mapped_file.destroy(interval_forcibly_ms):
+            removed.append(mapped_file)
+    self._remove(removed)
+    return len(removed)
+
+
+@replace(disk_cleanup, "least_percent")
+def _least_of_nothing(percents: list[int]) -> int:
+    """The least is looked for from an impossible value on."""
+    return min([-1, *percents])
+
+
+BUGS = (
+    Variant("fl-timeout-is-ok", "bug", "Whoever waits for the disk takes any answer for success.",
+            "RocketMQ 3.2, aa530b4886", replacements=(_ok_when_it_was_tried,)),
+    Variant("fl-error-swallowed", "bug", "What a force has failed to write counts as flushed.",
+            "apache/rocketmq #2706", undoes=("failed_force_is_no_flush",)),
+    Variant("fl-second-flush-unchecked", "bug", "What the second of two flushes has done is not looked at.",
+            "apache/rocketmq #3408", replacements=(_look_before_the_flush,)),
+    Variant("cl-delete-middle", "bug", "Clean-up passes over a file that is too young, and deletes those behind it.",
+            "ROCKETMQ-321", replacements=(_pass_over_the_young,)),
+    Variant("cl-multipath-ratio", "bug", "The least usage of several disks is that of none.",
+            "apache/rocketmq 9b0e31e469", replacements=(_least_of_nothing,)),
+)

@@ -1,0 +1,65 @@
+"""What a broker's answer to a put says: that the disk has the message, or that it has waited for disk and slave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, after
+
+_SUCCESS, _SYNC = 0, "SYNC_FLUSH"
+_LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
+"""FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
+
+
+class acknowledged_is_on_the_disk(Rule):
+    """A message that was acknowledged under SYNC_FLUSH has been forced to the disk."""
+
+    shipped = "violated: V6 a force has failed and nobody minds"
+    cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit"
+    about = "broker key commit_log_offset"
+    excuses = (
+        cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
+    )
+
+    # How a broker flushes; how long its records are.
+    flushes = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event.flush_disk_type)
+    sizes = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,),
+                 value=lambda _, event: event.size)
+
+    @after(events.SendAnswered)
+    def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        del at
+        key = event.broker, event.key, event.commit_log_offset
+        size = self.sizes.pop(key, 0) if event.code == _SUCCESS else 0
+        if size and self.flushes.get((event.broker,)) == _SYNC and not self.views.is_forced(
+                event.broker, event.commit_log_offset, size):
+            yield self.told(f"{event.broker} has acknowledged {event.key}, and a loss of power may take it", *key)
+
+
+class time_outs_are_waited(Rule):
+    """A broker says that disk or slave was too slow only when it has waited as long as it may."""
+
+    judges = "time_out_is_over"
+    cite = "FlushDiskWatcher#run, GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer"
+    about = "broker key code"
+    excuses = (
+        Excuse("a force has failed there meanwhile", by=Match(events.ForceFailed, of="broker=at"),
+               lasts=deadlines.SYNC_FLUSH_MS),
+        Excuse("its clock was set forward", by=Match(events.ClockJumped, of="broker=at"),
+               lasts=deadlines.SYNC_FLUSH_MS),
+    )
+
+    appended_ms = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,))
+
+    @after(events.SendAnswered)
+    def answered(self, ms: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        del at
+        who, limit_ms = _LIMITS_MS.get(event.code, ("", 0))
+        began_ms = self.appended_ms.get((event.broker, event.key, event.commit_log_offset))
+        if began_ms is not None and ms - began_ms < limit_ms:
+            yield self.told(f"{event.broker} has put {event.key}, and says after {ms - began_ms} ms that {who} was too "
+                            "slow", event.broker, event.key, event.code)

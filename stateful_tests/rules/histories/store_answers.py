@@ -1,0 +1,60 @@
+"""Written histories of what a broker answers to a put."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.store_answers  # noqa: F401  # declares the rules
+from impl.events import ClockJumped, ForceFailed, MessageAppended, SendAnswered, StoreLoaded
+from stateful_tests.rules.written import Tables, Written
+
+B, P, OTHER = "broker-a", "producer1", "broker-b"
+DISK, SLAVE = 10, 12
+DISK_MS, SLAVE_MS = 5_000, 3_000
+Told = tuple[int, str, Any]
+
+
+def loaded(how: str = "SYNC_FLUSH") -> Told:
+    """The store has recovered."""
+    return 0, B, StoreLoaded(B, 0, 0, how)
+
+
+def answered(ms: int, code: int = 0, offset: int = 0, key: str = "k1") -> Told:
+    """The producer is answered."""
+    return ms, P, SendAnswered(B, "orders", 0, 0, offset, key, code)
+
+
+def failed(ms: int, at: str = B) -> Told:
+    """A force has failed."""
+    return ms, at, ForceFailed("store/commitlog/0", lost=True)
+
+
+PUT = (1, B, MessageAppended(B, "orders", 0, 0, 0, 100, "k1"))
+ON_DISK, CACHED = Tables(is_forced=True), Tables(is_forced=False)
+SHORT = Tables(is_forced=lambda _, offset, size: (offset, size) != (0, 100))
+
+HISTORIES = (
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED, causes=(),
+            says="a loss of power may take it", kept=(loaded(), PUT, answered(2)), kept_views=ON_DISK),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=SHORT,
+            kept=(loaded("ASYNC_FLUSH"), PUT, answered(2)), kept_views=CACHED),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED,
+            kept=(loaded(), PUT, answered(2, DISK)), kept_views=CACHED),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED,
+            kept=(loaded(), PUT, answered(2, offset=100)), kept_views=CACHED),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2), answered(3)), views=CACHED,
+            kept=(loaded(), PUT, failed(2), answered(3)), kept_views=ON_DISK, causes=("V6",)),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2, OTHER), answered(3)), views=CACHED,
+            kept=(loaded(), answered(3)), kept_views=CACHED, causes=()),
+
+    Written("time_outs_are_waited", broken=(PUT, answered(DISK_MS, DISK)), kept=(PUT, answered(DISK_MS + 1, DISK)),
+            says="its disk was too slow"),
+    Written("time_outs_are_waited", broken=(PUT, answered(SLAVE_MS, SLAVE)), kept=(PUT, answered(SLAVE_MS + 1, SLAVE)),
+            says="each slave was too slow"),
+    Written("time_outs_are_waited", broken=(PUT, answered(2, DISK)), kept=(PUT, answered(2))),
+    Written("time_outs_are_waited", broken=(PUT, answered(2, DISK)), kept=(PUT, answered(2, DISK, key="k2"))),
+    Written("time_outs_are_waited", broken=(failed(0, OTHER), PUT, answered(2, DISK)),
+            kept=(PUT, failed(1), answered(2, DISK))),
+    Written("time_outs_are_waited", broken=(PUT, answered(2, SLAVE)),
+            kept=(PUT, (1, B, ClockJumped(9_000)), answered(2, SLAVE))),
+)
