@@ -122,7 +122,6 @@ NOT_EXPRESSIBLE: dict[str, str] = {
     "bc-divergent-member-view": "4.9.3 as shipped: D2 and D4, which have no repair; so it is in every subject",
     "rb-nearby-leftover-imbalance": "4.9.3 as shipped (A-2), and kept by its maintainers; so it is in every subject",
     "po-commit-flag-to-slave": "a slave of 4.9.3 stores no offset that comes with a pull, so that nobody can tell",
-    "fc-size-not-reduced": "what listeners of worlds keep for too long is far from the limit of 100 MiB",
     "rt-delay-progress-constant": "4.9.3 as shipped (V19), which has no repair; so it is in every subject",
     "rt-slave-clamps-with-own-queue": "a slave of 4.9.3 copies the file, and looks at it when it starts again",
     "rt-limit-default-minus-one": "a filter of 5.x, which 4.9.3 does not have",

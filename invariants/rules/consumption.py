@@ -82,6 +82,29 @@ class pulls_follow_one_another(Rule):
         return any(one.offset in {event.offset, NO_OFFSET} for one in answers)
 
 
+class cache_is_counted(Rule):
+    """A process queue that is held counts as many messages, and as many bytes, as it has.
+
+    Who counts more pulls no more at some time, though nothing waits.
+    """
+
+    cite = "ProcessQueue#putMessage, #removeMessage: msgCount, msgSize"
+    about = "at client_id group mq"
+
+    _looked_ms = 0
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """Look at the tables once in a while."""
+        if now_ms - self._looked_ms < deadlines.PERSIST_MS:
+            return
+        self._looked_ms = now_ms
+        for machine in dict.fromkeys(one.machine for one in self.views.consumers()):
+            for one in self.views.caches(machine):
+                if (one.msg_count, one.msg_size_bytes) != (one.messages, one.size_bytes):
+                    yield self.told(f"{machine} counts {one.msg_count} messages of {one.msg_size_bytes} bytes of "
+                                    f"{queue_text(one.mq)}, and has {one.messages} of {one.size_bytes}", *one[:4])
+
+
 class found_is_settled(Duty):
     """A consumer whose listener always succeeds settles all that it has found, one batch after another.
 

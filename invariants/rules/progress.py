@@ -82,6 +82,27 @@ class commits_of_a_holding_go_forward(Rule):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} after {last}", *key)
 
 
+class given_up_is_not_committed(Rule):
+    """A client commits a queue when it gives it up, and not again and again after that.
+
+    What its timer was about to send then, and what waits for an address, may go out later.
+    """
+
+    cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: persist, removeOffset; RemoteBrokerOffsetStore#persistAll"
+    about = "at group mq"
+
+    given_up_ms = Kept("at group mq", ends=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
+                       begins=(events.QueueDropped,))
+
+    @on(events.OffsetSent)
+    def sends(self, ms: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        given_up_ms = self.given_up_ms.get(key)
+        if given_up_ms is not None and ms - given_up_ms > deadlines.sent(self.bounds):
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, which it has given up "
+                            f"{ms - given_up_ms} ms before", *key, since_ms=given_up_ms)
+
+
 class settled_is_remembered(Duty):
     """What a client has settled of a queue that it holds it has in memory at once, up to the first that is open.
 

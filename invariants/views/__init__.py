@@ -20,6 +20,7 @@ from invariants.views.namesrvs import NamesrvViews, RouteTables
 from invariants.views.stores import StoreViews
 from invariants.views.values import (
     Broker,
+    Cache,
     Consumer,
     Filter,
     HeldQueue,
@@ -31,7 +32,7 @@ from invariants.views.values import (
 )
 
 __all__ = [
-    "Broker", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
+    "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
     "Registration", "RouteTables", "StoredRecord", "Subscription", "Views",
 ]
 

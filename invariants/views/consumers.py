@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.views.living import Living, lives
-from invariants.views.values import Consumer, HeldQueue, Subscription
+from invariants.views.values import Cache, Consumer, HeldQueue, Subscription
 
 
 class ConsumerViews:
@@ -34,6 +35,11 @@ class ConsumerViews:
     def process_queues(self, machine: str) -> list[HeldQueue]:
         """RebalanceImpl.processQueueTable of all consumers of a machine, with those that are dropped."""
         return [held for one in self.living.consumers(machine) for held in _held(machine, one)]
+
+    def caches(self, machine: str) -> list[Cache]:
+        """ProcessQueue of each queue that a consumer of a machine has and has not dropped."""
+        return [_cache(machine, one, mq, pq) for one in self.living.consumers(machine)
+                for mq, pq in one.rebalance_impl.process_queue_table.entries() if not pq.dropped]
 
     def subscribed(self, machine: str, group: str) -> dict[str, Subscription]:
         """RebalanceImpl.subscriptionInner of a consumer: by topic, the retry topic too."""
@@ -86,6 +92,12 @@ def _consumer(machine: str, one: DefaultMQPushConsumerImpl) -> Consumer:
     config = one.config
     return Consumer(machine, one.instance.client_id, one.group, config.message_model, config.orderly, one.service_state,
                     one.pause, config.strategy, one.node.now_ms())
+
+
+def _cache(machine: str, one: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue) -> Cache:
+    messages = [*pq.msg_tree_map.values(), *pq.consuming_msg_orderly_tree_map.values()]
+    return Cache(machine, one.instance.client_id, one.group, mq, pq.msg_count, pq.msg_size_bytes, len(messages),
+                 sum(len(msg.body or b"") for msg in messages))
 
 
 def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:

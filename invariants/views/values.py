@@ -83,6 +83,22 @@ class HeldQueue(NamedTuple):
     last_pull_timestamp: int
 
 
+class Cache(NamedTuple):
+    """What a process queue has, and what it says that it has: msg_count, msg_size_bytes.
+
+    messages, size_bytes -- that it has, both those that wait and those that an orderly listener works on.
+    """
+
+    machine: str
+    client_id: str
+    group: str
+    mq: MessageQueue
+    msg_count: int
+    msg_size_bytes: int
+    messages: int
+    size_bytes: int
+
+
 class QueueLock(NamedTuple):
     """An entry of mqLockTable. last_update_timestamp -- in ms; expired -- LockEntry#isExpired, by the same clock."""
 

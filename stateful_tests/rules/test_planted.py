@@ -124,6 +124,8 @@ PLANTED = (
     ("retry_reaches_another_broker", "repaired+pr-avoid-becomes-force", "sending", "storm", 0),
     ("settled_is_remembered", "repaired+fc-visible-before-cached", "stored_retry", "calm", 0),
     ("every_message_is_settled", "repaired+fc-permit-leak-on-panic", "stored_retry", "calm", 0),
+    ("cache_is_counted", "repaired+fc-size-not-reduced", "stored_retry", "calm", 0),
+    ("given_up_is_not_committed", "repaired+seeded-given-up-is-committed", "stored", "calm", 0),
     ("polls_follow_one_another", "repaired+seeded-seek-keeps-what-waits", "polled", "calm", 0),
     ("only_what_was_worked_on_is_committed", "repaired+seeded-pulled-counts-as-polled", "polled", "calm", 1),
     ("only_what_was_worked_on_is_committed", "repaired+seeded-polls-commit-by-themselves", "polled", "calm", 0),

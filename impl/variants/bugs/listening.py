@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.mq_client_instance import MQClientInstance
+from impl.client.offset_store import RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullStatus
+from impl.ports.threads import Interleave
 from impl.variants.variant import Variant, around, replace
 
 Submit = Callable[..., None]
@@ -139,7 +141,41 @@ def _all_that_is_cached(original: Callable[..., Awaitable[Messages]]) -> Callabl
     return _send_back
 
 
+@replace(ProcessQueue, "remove_if_first")
+def _remove_uncounted(self: ProcessQueue, msg: MessageExt) -> bool:
+    """What has expired leaves the cache, and its bytes stay in the count."""
+    is_first = bool(self.msg_tree_map) and self.msg_tree_map.first_key() == msg.queue_offset
+    if is_first:
+        self.msg_tree_map.remove(msg.queue_offset)
+    return is_first
+
+
+@replace(RemoteBrokerOffsetStore, "persist_all")
+async def _commit_all_that_was_held(
+    self: RemoteBrokerOffsetStore, mqs: Collection[MessageQueue] | None, threads: Interleave,
+) -> None:
+    """The timer commits all that is in memory, also of queues that are other members' by now."""
+    del mqs, threads
+    for mq, offset in self.offset_table.traverse():
+        await self._commit(mq, offset)
+
+
+@replace(RemoteBrokerOffsetStore, "remove_offset")
+def _remember_for_ever(self: RemoteBrokerOffsetStore, mq: MessageQueue | None) -> None:
+    """What was given up stays in memory."""
+    del self, mq
+
+
 BUGS = (
+    Variant(
+        "fc-size-not-reduced", "bug", "What has expired stays in the counts of its process queue.",
+        "apache/rocketmq ROCKETMQ-314, commit 6f5e01e6fa", replacements=(_remove_uncounted,),
+    ),
+    Variant(
+        "seeded-given-up-is-committed", "bug", "A client goes on committing queues that it has given up.",
+        "RebalanceImpl#removeUnnecessaryMessageQueue without removeOffset, RemoteBrokerOffsetStore#persistAll without "
+        "its mqs", replacements=(_commit_all_that_was_held, _remember_for_ever),
+    ),
     Variant(
         "ol-go-retrylater-skips", "bug", "An ordered batch that is to come again is settled with the next one.",
         "client-go, source of 2025-12", replacements=(_neither_again_nor_settled,),

@@ -23,6 +23,8 @@ from impl.events import (
 )
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
+from invariants.views import Cache
+from stateful_tests.rules.histories.promises import MEMBER
 from stateful_tests.rules.written import Tables, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
@@ -75,7 +77,14 @@ def looks(ms: int) -> Told:
 DIES_LATER = (2 * LIMIT_MS, C, ProcessKilled(1, power_loss=False))
 READ = (STARTED, taken(), found(100, 101), settled(100, 101))
 
+def counting(messages: int, size_bytes: int) -> Tables:
+    """A client counts one message of 10 bytes, and has these."""
+    return Tables(consumers=[MEMBER], caches=[Cache(C, ID, G, MQ, 1, 10, messages, size_bytes)])
+
+
 HISTORIES = (
+    *(Written("cache_is_counted", (), views=wrong, kept=(), kept_views=counting(1, 10), says="counts 1 messages of 10")
+      for wrong in (counting(0, 0), counting(1, 9), counting(2, 10))),
     Written("pulls_follow_one_another", (taken(), pulled(101)), (taken(), pulled(100))),
     Written("pulls_follow_one_another", (taken(), pulled(100), found(100, 101), pulled(103)),
             (taken(), pulled(100), found(100, 101), pulled(102), pulled(102))),

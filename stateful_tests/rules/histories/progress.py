@@ -16,6 +16,7 @@ from impl.events import (
     MessagesFound,
     MessagesSettled,
     OffsetAnswered,
+    OffsetCorrected,
     OffsetReset,
     OffsetSent,
     OffsetsReset,
@@ -29,8 +30,9 @@ from impl.events import (
     RouteUpdated,
     SubscriptionUpdated,
 )
+from invariants.rules import deadlines
 from invariants.views import HeldQueue
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
@@ -99,6 +101,7 @@ def answered(ms: int, offset: int) -> Told:
     return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
 
 
+SENT_MS, LATE_MS = deadlines.sent(STORMY), 1_000_000
 HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
 
 HISTORIES = (
@@ -116,6 +119,13 @@ HISTORIES = (
             (TAKEN, found(100, 101), settled(100), sent(101))),
     Written("only_the_settled_is_committed", (START, answered(0, 101), TAKEN, sent(101)),
             (START, TAKEN, answered(2, 101), sent(101))),
+    Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, 3 + SENT_MS)),
+            (TAKEN, DROPPED, sent(100, 2 + SENT_MS)), says="which it has given up"),
+    *(Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, LATE_MS)),
+              (TAKEN, DROPPED, now, sent(100, LATE_MS)))
+      for now in ((9, *TAKEN[1:]), RESET, (9, C, OffsetCorrected(C, G, MQ, 2)))),
+    Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, LATE_MS)),
+            (TAKEN, TAKEN2, (2, C, QueueDropped(C, G, MQ2)), sent(100, LATE_MS))),
     Written("commits_of_a_holding_go_forward", (TAKEN, sent(2)), (TAKEN, RESET, sent(2))),
     Written("commits_of_a_holding_go_forward", (START, answered(0, 2), TAKEN, sent(2)),
             (START, TAKEN, answered(2, 2), sent(2))),
