@@ -51,6 +51,8 @@ class time_outs_are_waited(Rule):
                lasts=deadlines.SYNC_FLUSH_MS),
         Excuse("its clock was set forward", by=Match(events.ClockJumped, of="broker=at"),
                lasts=deadlines.SYNC_FLUSH_MS),
+        Excuse("its clock runs too fast", lasts=FOR_EVER,
+               by=Match(events.ClockDrifts, of="broker=at", having=lambda event: event.ppm > 0)),
     )
 
     appended_ms = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,))

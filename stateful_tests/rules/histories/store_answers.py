@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.store_answers  # noqa: F401  # declares the rules
-from impl.events import ClockJumped, ForceFailed, MessageAppended, SendAnswered, StoreLoaded
+from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, StoreLoaded
 from stateful_tests.rules.written import Tables, Written
 
 B, P, OTHER = "broker-a", "producer1", "broker-b"
@@ -57,4 +57,6 @@ HISTORIES = (
             kept=(PUT, failed(1), answered(2, DISK))),
     Written("time_outs_are_waited", broken=(PUT, answered(2, SLAVE)),
             kept=(PUT, (1, B, ClockJumped(9_000)), answered(2, SLAVE))),
+    Written("time_outs_are_waited", broken=((0, B, ClockDrifts(-100)), PUT, answered(2, SLAVE)),
+            kept=((0, B, ClockDrifts(100)), PUT, answered(2, SLAVE))),
 )
