@@ -12,4 +12,7 @@ from invariants.commands.catalogue import judged_of_runs, outside
 from invariants.hazards.pages import pages, replaced
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):  # noqa: PLR2004  # the module and a folder
+        print("error: give one folder for the pages: python -m invariants.hazards docs/hazards", file=sys.stderr)
+        sys.exit(2)
     replaced(Path(sys.argv[1]), pages(outside, judged_of_runs()))
