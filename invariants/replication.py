@@ -107,7 +107,8 @@ def acknowledged_message_is_on_the_slave(s: Replicas) -> Bool:
                   for m in every(Message))
 
 
-@leads_to(shipped="violated: V20 a slave behind the first file, V29 an empty slave gets the newest file only",
+@leads_to(shipped="violated: V20 a slave behind the first file, V29 an empty slave gets the newest file only, "
+                  "V37 its connection is dead",
           fair=("transfer", "leave"), until_quiet=("append",),
           given=(files_wait_for_slaves, slaves_keep_their_logs, slaves_begin_in_time),
           excludes=("transfer_first", "transfer_shifted", "leave"),

@@ -93,6 +93,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                       Reads((e.SendAttempted,), each="queue", which="key")),
     e.MessagesAnswered: (Reads((e.MessagesGiven,), _HOLDING),),
     e.QueuesHeld: (Reads((e.RouteUpdated, e.ConsumerIdsFetched), _GROUP),),
+    e.PollBegan: (Reads((e.MessagesPolled,), _GROUP),),
     e.MessagesPolled: (Reads((e.PullAnswered, e.QueueSought), _HOLDING), Reads((e.PollBegan,), _GROUP)),
     e.CommitAsked: (Reads((e.MessagesPolled,), _GROUP),),
     e.QueueSought: (Reads((e.MessagesPolled,), _HOLDING),),
@@ -236,7 +237,7 @@ ECHOES: Mapping[type, type] = {
 """Events that say once more what an event at the other end of a message has said, unless it was long under way."""
 
 FAMILIES: Mapping[str, str] = {
-    e.OffsetAnswered.__module__: "offsets", e.PullSuspended.__module__: "offsets",
+    e.OffsetAnswered.__module__: "offsets", e.PullSuspended.__module__: "offsets", e.PollBegan.__module__: "offsets",
     e.BrokerStarted.__module__: "routes", e.RouteAnswered.__module__: "routes",
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
     e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
@@ -255,6 +256,7 @@ QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
     e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.MessageAppended,
-    e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded,
+    e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan,
+    e.MessagesPolled,
 )
 """Events that go on and on whatever else happens."""

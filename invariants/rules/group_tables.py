@@ -22,7 +22,7 @@ class group_survives_its_broker(Rule):
     """
 
     cite = "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load"
-    about = "at group"
+    about = "at group first_ms"
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
                       by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),
                Excuse("there was no room on its disk for the file when the group was made",
@@ -31,9 +31,8 @@ class group_survives_its_broker(Rule):
     # When the last heartbeat of each group had been handled, and the first one that the process has heard.
     heard_ms, first_ms = (Kept("at group", survives="kill") for _ in range(2))
 
-    def had_no_room(self, at: str, group: str) -> bool:
+    def had_no_room(self, at: str, _group: str, first_ms: int) -> bool:
         """Whether the disk was full when the file was to be written that has the group."""
-        first_ms = self.first_ms[at, group]
         return self.facts.had_no_room(at, first_ms - deadlines.handled(self.bounds), first_ms)
 
     @on(events.HeartbeatHandled)
@@ -48,7 +47,8 @@ class group_survives_its_broker(Rule):
         missing = {key: ms for key, ms in self.heard_ms.items() if key[0] == at and key[1] not in found}
         self.heard_ms.drop(lambda key: key[0] == at)
         for key, since_ms in missing.items() if event.broker_id == MASTER_ID else ():
-            yield self.told(f"{at} starts without the subscription group {key[1]}", *key, since_ms=since_ms)
+            yield self.told(f"{at} starts without the subscription group {key[1]}", *key, self.first_ms[key],
+                            since_ms=since_ms)
         self.first_ms.drop(lambda key: key[0] == at)
 
 

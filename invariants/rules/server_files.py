@@ -40,7 +40,7 @@ class topic_survives_its_broker(Rule):
     """
 
     cite = "TopicConfigManager#persist, ConfigManager#load"
-    about = "at topic"
+    about = "at topic made_ms"
     excuses = (
         Excuse("its process stood still shortly before it ended, and may not have written the file",
                by=Match(events.ProcessPaused, of="at"), lasts=deadlines.in_file),
@@ -51,10 +51,9 @@ class topic_survives_its_broker(Rule):
     # Its queues, and since when it has them.
     topics = Kept("at topic", ends=(events.TopicConfigDeleted,), survives="kill")
 
-    def had_no_room(self, at: str, topic: str) -> bool:
+    def had_no_room(self, at: str, _topic: str, made_ms: int) -> bool:
         """Whether the disk was full when the file was to be written that has the topic."""
-        _, since_ms = self.topics[at, topic]
-        return self.facts.had_no_room(at, since_ms, since_ms + deadlines.in_file(self.bounds))
+        return self.facts.had_no_room(at, made_ms, made_ms + deadlines.in_file(self.bounds))
 
     @on(events.TopicConfigUpdated)
     def updated(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:
@@ -73,7 +72,7 @@ class topic_survives_its_broker(Rule):
             now = found.get(key[1])
             if (now is None or now.read_queue_nums != queues) and since_ms < written_ms:
                 what = "without" if now is None else "with other queues of"
-                yield self.told(f"{at} starts {what} {key[1]}", *key, since_ms=int(killed_ms))
+                yield self.told(f"{at} starts {what} {key[1]}", *key, since_ms, since_ms=int(killed_ms))
             if now is None:
                 del self.topics[key]
             else:
