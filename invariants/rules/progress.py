@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -85,7 +86,8 @@ class commits_of_a_holding_go_forward(Rule):
 class given_up_is_not_committed(Rule):
     """A client commits a queue when it gives it up, and not again and again after that.
 
-    What its timer was about to send then, and what waits for an address, may go out later.
+    What its timer was about to send then, and what waits for an address, may go out later. A queue whose listener is at
+    work in order stays in the table, and is committed, until a rebalance finds the listener done.
     """
 
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: persist, removeOffset; RemoteBrokerOffsetStore#persistAll"
@@ -98,9 +100,18 @@ class given_up_is_not_committed(Rule):
     def sends(self, ms: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
         given_up_ms = self.given_up_ms.get(key)
-        if given_up_ms is not None and ms - given_up_ms > deadlines.sent(self.bounds):
+        if given_up_ms is None:
+            return
+        if ms - max(given_up_ms, self._done_ms(ms, at, event)) > deadlines.sent(self.bounds):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, which it has given up "
                             f"{ms - given_up_ms} ms before", *key, since_ms=given_up_ms)
+
+    def _done_ms(self, ms: int, at: str, event: events.OffsetSent) -> float:
+        """When a rebalance has found that no listener is at work on the queue in order any more."""
+        key = at, event.client_id, event.group, event.mq
+        if key in self.facts.busy:
+            return ms
+        return float(self.facts.ended_ms.get(key, -inf)) + deadlines.handed_over(self.bounds)
 
 
 class settled_is_remembered(Duty):

@@ -297,6 +297,12 @@ tx-immunity-boundary tx-check-exception-stalls tx-queue-full-loses-check tx-cloc
 pr-latency-ignores-last pr-avoid-becomes-force pr-async-no-retry-on-connect pr-counter-wraps
 pr-retry-single-broker-null pr-go-shadowed-last-broker
 xl-subversion-units xl-allocation-functions-differ xl-shared-client-closed
+st-cq-duplicate-dispatch st-cq-gap-on-failed-append st-find-file-race st-index-slot-count st-index-time-overflow
+st-initial-reput st-offset-lock-granularity st-offset-table-key st-reput-thread-dies st-reput-wrong-increment
+st-stale-min-offset st-truncation-not-crash-safe
+fl-error-swallowed fl-second-flush-unchecked fl-timeout-is-ok
+ha-delay-table-not-reloaded ha-five-wakeups ha-garbage-ack ha-report-starved ha-rust-append-start
+cl-delete-middle cl-multipath-ratio cl-recover-position-error
 """
 KNOWN = KNOWN_ENTRIES.split()
 

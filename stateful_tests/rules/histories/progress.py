@@ -13,6 +13,8 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    ListenerEnded,
+    ListenerStarted,
     MessagesFound,
     MessagesSettled,
     OffsetAnswered,
@@ -47,6 +49,7 @@ GIVEN_UP = (2, C, QueueDropped(C, G, MQ, by_rebalance=True))
 RESET = (2, C, OffsetReset(C, G, MQ, 2))
 UPDATED = (3, C, OffsetUpdated(C, G, MQ, 102))
 UPDATED_AGAIN = (4, C, OffsetUpdated(C, G, MQ, 104))
+AT_WORK, DONE = (1, C, ListenerStarted(C, G, MQ)), (3, C, ListenerEnded(C, G, MQ))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
@@ -102,6 +105,7 @@ def answered(ms: int, offset: int) -> Told:
 
 
 SENT_MS, LATE_MS = deadlines.sent(STORMY), 1_000_000
+TAKEN_OUT_MS = deadlines.handed_over(STORMY)
 HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
 
 HISTORIES = (
@@ -126,6 +130,10 @@ HISTORIES = (
       for now in ((9, *TAKEN[1:]), RESET, (9, C, OffsetCorrected(C, G, MQ, 2)))),
     Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, LATE_MS)),
             (TAKEN, TAKEN2, (2, C, QueueDropped(C, G, MQ2)), sent(100, LATE_MS))),
+    Written("given_up_is_not_committed", (TAKEN, AT_WORK, DROPPED, DONE, sent(100, LATE_MS)),
+            (TAKEN, AT_WORK, DROPPED, sent(100, LATE_MS))),
+    Written("given_up_is_not_committed", (TAKEN, AT_WORK, DROPPED, DONE, sent(100, 4 + TAKEN_OUT_MS + SENT_MS)),
+            (TAKEN, AT_WORK, DROPPED, DONE, sent(100, 3 + TAKEN_OUT_MS + SENT_MS))),
     Written("commits_of_a_holding_go_forward", (TAKEN, sent(2)), (TAKEN, RESET, sent(2))),
     Written("commits_of_a_holding_go_forward", (START, answered(0, 2), TAKEN, sent(2)),
             (START, TAKEN, answered(2, 2), sent(2))),
