@@ -18,8 +18,10 @@ CONCEPTS = (
 )
 """The modules that declare rules; a new one belongs here."""
 
-for _concept in CONCEPTS:
-    import_module(f"invariants.rules.{_concept}")
+_PLACES = {import_module(f"invariants.rules.{concept}").__name__: place for place, concept in enumerate(CONCEPTS)}
+_ORDERED = sorted(RULES.items(), key=lambda one: _PLACES.get(one[1].__module__, len(CONCEPTS)))
+RULES.clear()  # their order is that of verdicts, and must not be that in which modules happened to be imported
+RULES.update(_ORDERED)
 
 BY_NAME: dict[str, type[Rule]] = {
     rule.name: rule for rule in RULES.values() if not (rule.judges and issubclass(rule, Ascription | Promise))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -9,6 +11,7 @@ import pytest
 
 from impl.events import ProcessKilled, ProcessPaused
 from invariants.finding import Finding
+from invariants.rules import declared
 from invariants.rules.bounds import Bounds, Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of, matching
@@ -193,6 +196,15 @@ def lent_once(*excuses: Excuse) -> type[Rule]:
                 yield self.told(f"{event.who} has {event.book}", at, event.book)
 
     return book_is_lent_once
+
+
+@pytest.mark.parametrize("first", ["subscriptions", "deliveries"])
+def test_rules_have_the_order_of_their_concepts_whichever_is_imported_first(first: str) -> None:
+    code = f"import invariants.rules.{first}\nfrom invariants.rules.declared import RULES\nprint(*RULES)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # this Python
+    places = {f"invariants.rules.{concept}": place for place, concept in enumerate(declared.CONCEPTS)}
+    ordered = sorted(declared.BY_NAME.values(), key=lambda rule: places[rule.__module__])
+    assert [name for name in told.stdout.split() if RULES[name] in ordered] == [rule.__name__ for rule in ordered]
 
 
 def test_a_rule_is_declared_by_its_class() -> None:

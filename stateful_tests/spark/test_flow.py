@@ -175,9 +175,9 @@ def test_when_the_plan_is_done_wishes_have_their_whole_share_at_once() -> None:
 
 def test_wishes_have_their_share_also_when_all_that_was_given_comes_back_at_once() -> None:
     wanted: list[Unit] = []
-    feed, cores = Feed(named("unit"), ignored, limit=2 * CORES), Cores(lambda _: 1.0)
+    feed, cores = Feed(named("unit"), ignored, limit=CORES + 2), Cores(lambda _: 1.0)
     flow = Flow(feed, lambda: CORES, 120.0, wishes=lambda: wanted, now=lambda: cores.now)
-    given = list(flow.tasks())
+    given = list(flow.tasks())  # as many as are given in advance
     assert not feed.over
     for task in given:
         flow.took(Done(task, tuple(Attempted(unit, [], 1.0) for unit in task.units)))
