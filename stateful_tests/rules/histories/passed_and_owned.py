@@ -50,9 +50,9 @@ def listed(ms: int, queues: tuple[MessageQueue, ...], topic: str = "orders", cli
     return ms, P, PublishInfoUpdated(client_id, "P", topic, queues)
 
 
-def attempted(ms: int, key: str) -> Told:
+def attempted(ms: int, key: str, client_id: str = "p1@1") -> Told:
     """The producer sends a message."""
-    return ms, P, SendAttempted("p1@1", "P", key, 1, MQ)
+    return ms, P, SendAttempted(client_id, "P", key, 1, MQ)
 
 
 def turned(*records: Told, kept: tuple[Told, ...] = (), causes: tuple[str, ...] | None = ()) -> Written:
@@ -118,6 +118,8 @@ HISTORIES = (
     turned(listed(5, RED_QUEUES), *BOTH, listed(40, MORE_QUEUES)),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES, topic="invoices"), BOTH[1]),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES, client_id="p2@1"), BOTH[1], causes=()),
+    *(turned(listed(5, RED_QUEUES), BOTH[0], listed(20, queues, client_id="p1@2"), attempted(30, "k2", "p1@2"),
+             causes=causes) for queues, causes in ((MORE_QUEUES, ("P10",)), (RED_QUEUES, ()))),
     # The earlier one is cut off the log, and the later one is given a place that was another's.
     turned(started(0), BOTH[0], BOTH[1],
            kept=(started(0), BOTH[0], (15, B, MessageAppended(B, "orders", 0, 7, 100, 100, "k1")), killed(25),
