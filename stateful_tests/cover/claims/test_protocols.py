@@ -13,6 +13,7 @@ from invariants import evidence
 from invariants.concepts import PROPERTIES
 from invariants.exploring import explore_scopes, explore_twins, keeps, replay_trace, scopes
 from invariants.hazards import HAZARDS
+from invariants.rules.declared import RULES
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
 from model.explorer.search import explore
 from model.language import Property
@@ -33,6 +34,10 @@ CATALOGUED = {
 }
 
 
+ONLY_IN_RUNS = {"lagging_slave_catches_up": {"V37"}}
+"""Hazards for which a model has no step: a rule that judges runs by the property looks for their cause."""
+
+
 def promised() -> list[Property]:
     return [p for p in PROPERTIES.values() if p.kind in (ALWAYS, STEP, LEADS_TO)]
 
@@ -46,7 +51,10 @@ def test_every_hazard_of_a_property_is_known_and_shown_by_a_scope(declared: Prop
     own = [named for named in SCOPES if named.scope.concept is declared.concept]
     shown = {hazard for named in own for hazard in named.violated.get(declared.name, ())}
     assert set(declared.expected.hazards) <= set(HAZARDS)
-    assert set(declared.expected.hazards) == shown
+    in_runs = ONLY_IN_RUNS.get(declared.name, set())
+    judging = [rule for rule in RULES.values() if declared.name in rule.judges.split()]
+    assert set(declared.expected.hazards) - in_runs == shown
+    assert in_runs <= {excuse.hazard for rule in judging for excuse in rule.excuses}
 
 
 @pytest.mark.parametrize("declared", promised(), ids=lambda p: p.name)
