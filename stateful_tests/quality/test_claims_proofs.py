@@ -48,6 +48,7 @@ SURVIVORS = {
     "hash_position": 2,  # 0 is its own negative
     "is_file_time_matched": 4,  # a range that begins or ends with the file's has that time in common with it
     "is_report_accepted": 3,  # who compares a connection's first report, too, mends V11
+    "least_percent": 2,  # no disk is used to 100 times its size
     "pick_one_at_least": 3,  # a half of 0 is a list of one
     "place_of_unit": 1,  # `<` and `<=` where equal was excluded
     "position": 2,  # as hash_position
@@ -58,6 +59,7 @@ SURVIVORS = {
     "remainder": 5,  # a remainder of 0 has no sign
     "reset_delay_offset": 1,  # an offset at the begin of its queue is the begin
     "reput_from_offset": 1,  # of two equal offsets either is the greater
+    "smaller": 1,  # of two equal numbers either is the smaller
     "stored_delay_level": 3,  # 0 is no level either way
     "time_diff_seconds": 3,  # 0 and 2³¹ − 1 seconds are their own bounds
     "wrap32": 1,  # 2³¹ more or less is the same modulo 2³²
