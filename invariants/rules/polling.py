@@ -15,8 +15,9 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 
 _MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
-_FULL = Excuse("the disk of a broker was full, and what it has deleted is passed over",
-               when=lambda rule, _: bool(rule.past.of(events.DiskFilled)))
+_FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
+               when=lambda rule, told: any(rule.facts.broker_name(one.at) == told.about[2].broker_name
+                                           for one in rule.past.of(events.DiskFilled)))
 
 
 class Polled(Rule):

@@ -62,14 +62,20 @@ def places(world: World, machine: str) -> dict[str | None, int]:
     return {one.key: one.commit_log_offset for one in world.views.log_records(machine)}
 
 
+def copied(world: World) -> dict[str | None, int]:
+    """A master has a message, and its slave has copied it: its place."""
+    begin(world)
+    join(world)
+    produce(world, 1)
+    world.run(COPIED_MS)
+    there = places(world, SLAVE)
+    assert there == places(world, MASTER) != {}
+    return there
+
+
 def test_v20_a_slave_gets_nothing_where_its_master_has_deleted_the_file() -> None:
     with World() as world:
-        begin(world)
-        join(world)
-        produce(world, 1)
-        world.run(COPIED_MS)
-        before = places(world, SLAVE)
-        assert before == places(world, MASTER) != {}
+        before = copied(world)
         leave(world)
         produce(world, 5)
         world.simulation.fill_disk(MASTER, 86)
@@ -135,12 +141,7 @@ def test_v32_a_slave_with_an_empty_file_appends_there_what_its_master_has_elsewh
 
 def test_v37_a_slave_whose_connection_is_dead_copies_nothing_and_does_not_connect_again() -> None:
     with World() as world:
-        begin(world)
-        join(world)
-        produce(world, 1)
-        world.run(COPIED_MS)
-        before = places(world, SLAVE)
-        assert before == places(world, MASTER) != {}
+        before = copied(world)
         connection, = world.brokers[MASTER].data_plane.store.ha_service.connection_list
         channel = cast("Socket", connection.connection).channel
         assert channel is not None

@@ -98,8 +98,7 @@ class Kernel:
     called after each, and at a process's `interleave`, if something was recorded since it was called last, or if it is
     due: the first of a process and every show_every-th. shown -- how many records the monitor has been told.
     max_segments -- where a run is given up; more_segments -- and how many it may have more for each second of its time.
-    running -- the task or pool that was stepped last. trail -- kept on replay
-    only.
+    running -- the task or pool that was stepped last. trail -- kept on replay only.
     """
 
     def __init__(

@@ -9,9 +9,9 @@ from typing import Any
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions import replication
 from impl.decisions.replication import is_transferred
-from impl.ports.byte_stream import ByteStream, StreamError
+from impl.ports.byte_stream import ByteStream
 from impl.store.commit_log import CommitLog
-from impl.store.ha.ha_client import READ_MAX_BUFFER_SIZE, HAClient
+from impl.store.ha.ha_client import HAClient
 from impl.store.ha.ha_connection import WriteSocketService
 from impl.store.ha.ha_service import GroupTransferService
 from impl.store.put_message_result import AppendMessageResult
@@ -74,21 +74,14 @@ def _look_five_times(self: GroupTransferService) -> None:
         self._requests_read.pop(0)
 
 
-@replace(HAClient, "_process_read_event")
-def _reading_counts_as_reporting(self: HAClient, connection: ByteStream) -> bool:
-    """A slave to which something comes has reported."""
-    while len(self._received) < READ_MAX_BUFFER_SIZE:
-        try:
-            data = connection.read(READ_MAX_BUFFER_SIZE - len(self._received))
-        except StreamError:
-            return False
-        if not data:
-            return data is not None
+@around(HAClient, "_dispatch_read_request")
+def _reading_counts_as_reporting(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _dispatch_read_request(self: HAClient, connection: ByteStream) -> bool:
+        """A slave to which something comes has reported."""
         self._last_write_timestamp = self._store.now_ms()
-        self._received += data
-        if not self._dispatch_read_request(connection):
-            return False
-    return True
+        return original(self, connection)
+
+    return _dispatch_read_request
 
 
 @around(ReportedMessageStore, "append_to_commit_log")

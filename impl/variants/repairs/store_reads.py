@@ -118,39 +118,28 @@ def _from_the_first_file(original: Callable[..., bool]) -> Callable[..., bool]:
     return run_once
 
 
+@around(HAClient, "_dispatch_read_request")
+def _something_was_read(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _dispatch_read_request(self: HAClient, connection: ByteStream) -> bool:
+        """Remember on which connection something came last, and when."""
+        vars(self)["last_read"] = connection, self._store.now_ms()
+        return original(self, connection)
+
+    return _dispatch_read_request
+
+
 @around(HAClient, "_process_read_event")
 def _silence_ends_it(original: Callable[..., bool]) -> Callable[..., bool]:
     def _process_read_event(self: HAClient, connection: ByteStream) -> bool:
         """A connection on which nothing has come for the time of the housekeeping is over."""
-        heard = connection if isinstance(connection, _Heard) else _Heard(connection, self._store.now_ms)
-        self._connection = heard
-        goes_on = original(self, heard)
-        return goes_on and heard.silent_ms() <= self._store.config.ha_housekeeping_interval_ms
+        known, _ = vars(self).get("last_read", (None, 0))
+        if known is not connection:
+            vars(self)["last_read"] = connection, self._store.now_ms()
+        goes_on = original(self, connection)
+        silent_ms = self._store.now_ms() - vars(self)["last_read"][1]
+        return goes_on and silent_ms <= self._store.config.ha_housekeeping_interval_ms
 
     return _process_read_event
-
-
-class _Heard:
-    """A byte stream that knows when something came last."""
-
-    def __init__(self, stream: ByteStream, now_ms: Callable[[], int]) -> None:
-        """As if something came now."""
-        self._stream, self._now_ms, self._heard_ms = stream, now_ms, now_ms()
-
-    def __getattr__(self, name: str) -> Any:
-        """All else is the stream's."""
-        return getattr(self._stream, name)
-
-    def read(self, limit: int) -> bytes | None:
-        """See ByteStream."""
-        data = self._stream.read(limit)
-        if data:
-            self._heard_ms = self._now_ms()
-        return data
-
-    def silent_ms(self) -> int:
-        """For how long nothing has come."""
-        return self._now_ms() - self._heard_ms
 
 
 REPAIRS = (
@@ -168,5 +157,6 @@ REPAIRS = (
     Variant("empty_slave_gets_all", "repair", "An empty slave is sent the log from its first file on.",
             "apache/rocketmq #3661", ("V29",), (_from_the_first_file,)),
     Variant("silence_ends_a_connection", "repair", "A slave that has heard nothing of its master connects again.",
-            "DefaultHAClient#run of 5.0, by lastReadTimestamp", ("V37",), (_silence_ends_it,)),
+            "DefaultHAClient#run of 5.0, by lastReadTimestamp", ("V37",),
+            (_something_was_read, _silence_ends_it)),
 )

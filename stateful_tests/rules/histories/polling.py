@@ -58,6 +58,7 @@ AGAIN, BY_HAND, ASKED = (3, C, PollBegan(G, auto_commit=True)), (3, C, PollBegan
 SOUGHT = (3, C, QueueSought(G, MQ, 4))
 RESTS, GOES_ON = ((3, C, QueueRested(G, MQ, rested=rested)) for rested in (True, False))
 KILLED, FULL = (3, C, ProcessKilled(1, power_loss=False)), (0, B, DiskFilled(95))
+ELSEWHERE = (0, "broker-b", DiskFilled(95))
 
 HISTORIES = (
     Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(6, 7)), says="where 6 follows"),
@@ -70,7 +71,7 @@ HISTORIES = (
     Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(7, at=C2), polled(9, group=H))),
     Written("polls_follow_one_another", (polled(5), answered(PullCode.PULL_NOT_FOUND), polled(9)),
             (polled(5), answered(PullCode.PULL_OFFSET_MOVED), polled(9))),
-    Written("polls_follow_one_another", (polled(5), polled(7)), (FULL, polled(5), polled(7))),
+    Written("polls_follow_one_another", (ELSEWHERE, polled(5), polled(7)), (FULL, polled(5), polled(7))),
     Written("only_the_held_is_polled", (has(MQ2), polled(5)), (has(MQ, MQ2), polled(5)), says="which it does not have"),
     Written("only_the_held_is_polled", (has(MQ), has(), polled(5)), (has(), polled(5, at=C2), polled(5, group=H))),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), sent(7)), (polled(5, 6), AGAIN, sent(7)),
@@ -83,7 +84,7 @@ HISTORIES = (
     Written("only_what_was_worked_on_is_committed", (polled(5), sent(6)), (sent(6), sent(9, H), sent(9, mq=MQ2))),
     Written("only_what_was_worked_on_is_committed", (polled(5, group=H), AGAIN, sent(6, H)),
             (polled(5), AGAIN, sent(6))),
-    Written("only_what_was_worked_on_is_committed", (polled(5), sent(7)), (FULL, polled(5), sent(7))),
+    Written("only_what_was_worked_on_is_committed", (ELSEWHERE, polled(5), sent(7)), (FULL, polled(5), sent(7))),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled()), says="application rests"),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), GOES_ON, pulled(), pulled())),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), pulled(MQ2), pulled(at=C2))),
