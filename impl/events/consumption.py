@@ -83,7 +83,7 @@ class MessagesGiven(NamedTuple):
 
     offsets, keys, attempts -- of each of them: its place in the queue, its UNIQ_KEY, and how often it was sent back
     before (reconsumeTimes). most -- how often the group sends a message back before it gives it up. orderly -- as a
-    MessageListenerOrderly.
+    MessageListenerOrderly. altered -- the keys of those that are not as the application that has sent them made them.
     """
 
     group: str
@@ -93,6 +93,7 @@ class MessagesGiven(NamedTuple):
     attempts: tuple[int, ...]
     most: int
     orderly: bool
+    altered: tuple[str, ...] = ()
 
 
 class MessagesAnswered(NamedTuple):

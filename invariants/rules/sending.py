@@ -32,6 +32,8 @@ _LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_laten
 class send_outcome_is_honest(Rule):
     """A message of which a producer is told that it is stored is stored there; one that was refused is not stored.
 
+    There: at this place of the log, and as this number of the queue.
+
     Most exceptions say neither.
     """
 
@@ -41,25 +43,32 @@ class send_outcome_is_honest(Rule):
     excuses = (cause("P1", "it is said to be refused, and was tried more than once", when=lambda rule, told: (
         told.about[1] == _REFUSES and told.about[:1] in rule.again)),)
 
-    # Sends that were tried again. Where each message was appended, by its id; and the sends, of one message or a batch,
-    # that were refused.
+    # Sends that were tried again. Where each message was appended, by its id: machine and place of the log, topic,
+    # queue and number. And the sends, of one message or a batch, that were refused.
     again = Kept("key", survives="all", begins=(_TRIED_AGAIN,))
     appended = Kept("id", survives="all")
     refused = Kept("id", survives="all")
 
     @on(events.MessageAppended)
     def stored(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
-        self.appended.setdefault((event.key,), set()).add((at, event.commit_log_offset))
+        self.appended.setdefault((event.key,), {})[at, event.commit_log_offset] = (
+            event.topic, event.queue_id, event.queue_offset)
         key = self.refused.pop((event.key,), None)
         if key is not None:
             yield self.told(f"{at} stores {event.key}, which was refused", key, _REFUSES)
 
     @on(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        if event.code not in _STORED:
+            return
         place = event.broker, event.commit_log_offset
-        if event.code in _STORED and place not in self.appended.get((event.key,), ()):
+        there = self.appended.get((event.key,), {}).get(place)
+        if there is None:
             yield self.told(f"{at} is told that {event.key} is at {place[1]} in the log of {place[0]}, which has not "
                             "appended it there", event.key, _STORES)
+        elif there[0] == event.topic and there[1:] != (event.queue_id, event.queue_offset):
+            yield self.told(f"{at} is told that {event.key} is number {event.queue_offset} of queue {event.queue_id}, "
+                            f"and it is number {there[2]} of queue {there[1]}", event.key, _STORES)
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
@@ -71,6 +80,35 @@ class send_outcome_is_honest(Rule):
                 yield self.told(f"{at} is told that {one} was refused (code {event.code}), and {brokers[0]} has it",
                                 event.key, _REFUSES)
             self.refused[one,] = event.key
+
+
+class message_is_in_the_named_queue(Rule):
+    """A message is stored in a queue that its producer has named, also if it has waited before, or was a half message.
+
+    Copies that brokers make have topics of their own.
+    """
+
+    shipped = "holds"
+    cite = "SendMessageProcessor#asyncSendMessage, ScheduleMessageService#messageTimeup, EndTransactionProcessor"
+    about = "id"
+
+    # The topics and queues that the requests have named, one for each attempt.
+    named = Kept("id", survives="all")
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> None:
+        del at
+        for one in event.key.split(","):
+            self.named.setdefault((one,), set()).add((event.mq.topic, event.mq.queue_id))
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        if event.topic.startswith(OWN_TOPICS):
+            return
+        named = self.named.get((event.key,), ())
+        if named and (event.topic, event.queue_id) not in named:
+            yield self.told(f"{at} stores {event.key} in queue {event.queue_id} of {event.topic}, which its producer "
+                            "has not named", event.key)
 
 
 class sent_once_is_stored_once(Rule):

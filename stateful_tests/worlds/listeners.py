@@ -13,13 +13,14 @@ from impl.client.message_listener import (
     success,
 )
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS, PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
-from stateful_tests.worlds.notes import Notes
+from stateful_tests.worlds.notes import Content, Notes
 
 WORK_MS = 100, 3_000, 25_000
 """How long a listener may work on a batch."""
@@ -100,9 +101,17 @@ class Listener:
         offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(_key(msg) or "" for msg in msgs)
         if answers is None:
             attempts = tuple(msg.reconsume_times for msg in msgs)
-            self.node.trace(MessagesGiven(self._group, mq, offsets, keys, attempts, self.most, self.orderly))
+            altered = tuple(key for key, msg in zip(keys, msgs, strict=True)
+                            if self._notes.is_altered(key, content_of(msg)))
+            self.node.trace(MessagesGiven(
+                self._group, mq, offsets, keys, attempts, self.most, self.orderly, altered))
         else:
             self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
+
+
+def content_of(msg: Message | MessageExt) -> Content:
+    """What an application puts into a message: topic, body, tags, keys and flag."""
+    return msg.topic, msg.body, msg.get_property(PROPERTY_TAGS), msg.get_property(PROPERTY_KEYS), msg.flag
 
 
 def _key(msg: MessageExt) -> str | None:

@@ -28,6 +28,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hosts.simulation.node import Node
 from invariants.histories.operations import ACKNOWLEDGED, COMMITTED_HALF, FAILED, ROLLED_BACK, SEND, UNKNOWN
+from stateful_tests.worlds.listeners import content_of
 from stateful_tests.worlds.notes import Notes
 
 SEND_EVERY_MS = 500
@@ -36,7 +37,9 @@ BODY_BYTES = (100, 1_500, 6_000)
 BATCH = 3
 """How many messages are sent together."""
 KEYS = ("red", "green", "blue")
-"""What ordered messages are about, and the tags of others."""
+"""What ordered messages are about."""
+TAGS = ("violet", "green", "blue")
+"""The tags of messages. The hash of the first one is less than 0."""
 DELAYS_MS = (0, 1_000, 5_000, 10_000, 30_000)
 """MessageStoreConfig#messageDelayLevel: how long the first levels are; 0: a message is not delayed."""
 
@@ -178,6 +181,9 @@ class Producer:
             message.put_property(PROPERTY_TAGS, tag)
         if level:
             message.put_property(PROPERTY_DELAY_TIME_LEVEL, str(level))
+        if not half:  # TransactionalMessageBridge#renewHalfMessageInner forgets the flag of what is put back
+            message.flag = length
+        self._notes.made(uniq_id, content_of(message))
         self._notes.note(SEND, self.node.name, uniq_id, key=key, half=half or None, tag=tag,
                          delay_ms=DELAYS_MS[level or 0] or None)
         return message

@@ -33,10 +33,10 @@ from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.producers import (
     ASYNC,
     IN_TRANSACTION,
-    KEYS,
     ONEWAY,
     ORDERED,
     SYNC,
+    TAGS,
     TOGETHER,
     Sending,
     latency_aware,
@@ -204,11 +204,11 @@ def stored(
 def filtered(world: World) -> None:
     """A world like `stored`, whose messages have tags: one group subscribes some of them, another filters by SQL92."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    world.selected = {BY_SQL: KEYS[0]}
+    world.selected = {BY_SQL: TAGS[0]}
     servers(world, enable_property_filter=True)
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, TAGGED, SELECTING, idle=machine in SPARE)
-    world.add_producer(PRODUCER, Sending(TOPIC, tags=KEYS))
+    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS))
 
 
 def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
@@ -284,12 +284,12 @@ TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFrom
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
-TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[0]} || {KEYS[1]}"})
-TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{KEYS[1]} || {KEYS[2]}"})
+TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[0]} || {TAGS[1]}"})
+TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[1]} || {TAGS[2]}"})
 WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
 ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
-BY_SQL = by_sql(f"TAGS = '{KEYS[0]}'")
+BY_SQL = by_sql(f"TAGS = '{TAGS[0]}'")
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""
@@ -364,14 +364,14 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS,
              observed=(*_PLAIN, "reordered")),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
-             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS),
+             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS, tags=TAGS),
                      Sending(TOPIC, (IN_TRANSACTION, SYNC), transaction_ms=TRANSACTION_MS), transactions=True),
              (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
              observed=(*_PLAIN, "unresolved", "transaction_reordered")),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
     Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",
-             versions(FROM_FIRST, TAGGED, TAGGED_ANEW, sendings=[Sending(TOPIC, tags=KEYS)]),
+             versions(FROM_FIRST, TAGGED, TAGGED_ANEW, sendings=[Sending(TOPIC, tags=TAGS)]),
              (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
     Workload("other_topics", "A roll-out has stopped half way: its members subscribe a topic more.",
              versions(FROM_FIRST, WITH_INVOICES, sendings=[Sending(TOPIC), Sending(OTHER_TOPIC)]),

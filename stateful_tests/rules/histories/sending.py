@@ -24,9 +24,11 @@ FAILS = Tables(calm=False)
 Told = tuple[int, str, Any]
 
 
-def appended(ms: int, key: str = "k", at: str = A, offset: int = 0, topic: str = "orders") -> Told:
+def appended(  # what a record says
+    ms: int, key: str = "k", at: str = A, offset: int = 0, topic: str = "orders", *, queue_id: int = 0, number: int = 0,
+) -> Told:
     """A broker appends a message."""
-    return ms, at, MessageAppended(at, topic, 0, 0, offset, 100, key)
+    return ms, at, MessageAppended(at, topic, queue_id, number, offset, 100, key)
 
 
 def answered(ms: int, code: int = 0, offset: int = 0, at: str = A) -> Told:
@@ -68,6 +70,13 @@ HISTORIES = (
     Written("send_outcome_is_honest", broken=(tried(1), appended(2), tried(3, 2), answered(4, offset=7)), causes=()),
     Written("send_outcome_is_honest", broken=(failed(2), appended(6)), kept=(failed(1), appended(6)), causes=()),
     Written("send_outcome_is_honest", broken=(failed(16, key="j,k"), appended(6)), kept=(failed(16, key="i,j"),)),
+    Written("send_outcome_is_honest", broken=(appended(1, number=1), answered(2)), says="number 0 of queue 0, and it",
+            kept=(appended(1, topic="RMQ_SYS_TRANS_HALF_TOPIC", number=1), answered(2))),
+    Written("send_outcome_is_honest", broken=(appended(1, queue_id=1), answered(2)), kept=(appended(1), answered(2))),
+    Written("message_is_in_the_named_queue", broken=(tried(0), appended(1, queue_id=1)),
+            kept=(tried(0), tried(1, 2, QUEUES[1]), appended(2, queue_id=1), appended(3))),
+    Written("message_is_in_the_named_queue", broken=(tried(0, key="j,k"), appended(1, topic="others")),
+            kept=(appended(1, "j", queue_id=1), tried(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC", queue_id=1))),
     Written("sent_once_is_stored_once", broken=(appended(1), appended(2, at=B)), causes=(),
             kept=(appended(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC"), appended(3, "other"))),
     Written("sent_once_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
