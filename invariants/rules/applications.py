@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
+HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 _STATUS = {0: "SEND_OK", 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT"}
 """What a broker answers, and the SendStatus that it stands for."""
 _TURNS = 25
@@ -31,10 +32,20 @@ class message_comes_as_it_was_sent(Rule):
     So it is at every attempt: what is retried comes back under the topic that it was sent to.
     """
 
+    shipped = "violated: T5 a half message that is put back loses its flag"
     cite = "DefaultMQProducerImpl#sendKernelImpl, MessageDecoder#decode, #resetRetryAndNamespace"
     about = "group key"
+    excuses = (cause("T5", "its broker has put it back, to ask about it",
+                     when=lambda rule, told: len(rule.halves.get(told.about[1:], ())) > 1),)
 
     sent = Kept("key", survives="all")
+    # Where brokers have put half messages, again and again.
+    halves = Kept("key", survives="all")
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == HALF_TOPIC:
+            self.halves.setdefault((event.key,), set()).add((at, event.commit_log_offset))
 
     @on(events.SendAsked)
     def asks(self, _: int, at: str, event: events.SendAsked) -> None:

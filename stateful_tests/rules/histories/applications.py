@@ -60,7 +60,7 @@ def answered(code: int, key: str = "k") -> Told:
 
 def appended(offset: int = 4, topic: str = "orders", key: str = "k", at: str = A) -> Told:
     """A broker has put it."""
-    return 2, at, MessageAppended(at, topic, 0, offset, 100, 0, key)
+    return 2, at, MessageAppended(at, topic, 0, offset, 100 * offset, 100, key)
 
 
 def at(ms: int) -> Told:
@@ -68,6 +68,7 @@ def at(ms: int) -> Told:
     return ms, A, BrokerStarted(A, A, 0)
 
 
+HALF = appended(topic="RMQ_SYS_TRANS_HALF_TOPIC")
 LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 NOTHING_LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 MANY = (tried(),) * 50
@@ -79,6 +80,8 @@ HISTORIES = (
     Written("message_comes_as_it_was_sent", (asked(1), given(8)), (asked(1), given(7)), says="not what was sent"),
     Written("message_comes_as_it_was_sent", (asked(1), polled(8)), (asked(1), polled(7), given(8, "other"))),
     Written("message_comes_as_it_was_sent", (asked(1, "j,k", 6, 7), given(6)), (asked(1, "j,k", 6, 7), given(6, "j"))),
+    Written("message_comes_as_it_was_sent", (asked(1), HALF, appended(5, HALF[2].topic), given(8)), causes=("T5",)),
+    Written("message_comes_as_it_was_sent", (asked(1), HALF, HALF, appended(5), given(8)), causes=()),
     Written("result_is_what_the_broker_says", (answered(10), told(4, "SEND_OK")),
             (answered(10), told(4, "FLUSH_DISK_TIMEOUT")), says="SEND_OK of k, which no broker has answered"),
     Written("result_is_what_the_broker_says", (answered(1), told(4, "SEND_OK")), (answered(1), told(4))),
