@@ -64,23 +64,6 @@ class attempts_are_counted(Rule):
                                 f"up after {event.most}", at, event.group, key)
 
 
-class delivered_is_as_sent(Rule):
-    """What a listener is given is what was sent: it has the topic, body, tags, keys and flag of its producer.
-
-    That is so at every attempt, after every delay, and of what was a half message. Only the flag of a half message is not
-    promised: TransactionalMessageBridge#renewHalfMessageInner leaves it out when the message is checked.
-    """
-
-    shipped = "holds"
-    cite = "CommitLog#asyncPutMessage, MessageDecoder#decode, ScheduleMessageService#messageTimeup"
-    about = "key"
-
-    @on(MessagesGiven)
-    def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        for key in event.altered:
-            yield self.told(f"{at} is given {key}, which is not as it was sent", key)
-
-
 class failure_is_retried_once(Rule):
     """A message that a listener was given is put off no more often than listeners have failed with it.
 

@@ -12,15 +12,17 @@ from impl.client.message_listener import (
     later,
     success,
 )
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS, PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
-from impl.common.message_to_send import Message
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.retry_level import max_reconsume_times
 from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
-from stateful_tests.worlds.notes import Content, Notes
+from stateful_tests.worlds.contents import content_of
+from stateful_tests.worlds.notes import Notes
 
 WORK_MS = 100, 3_000, 25_000
 """How long a listener may work on a batch."""
@@ -48,16 +50,16 @@ class Listener:
 
     orderly -- one batch of a queue comes after the other; else every second one needs a third of the time, so that
     later messages are settled earlier. work_ms -- how long it works on a batch that begins now. fates -- see `fate_of`.
-    most -- how often its group sends a message back.
+    config -- of its consumer. most -- how often its group sends a message back.
     """
 
     def __init__(
-        self, node: Node, group: str, notes: Notes, *, orderly: bool, fates: Sequence[str] = (), most: int = 0,
+        self, node: Node, notes: Notes, config: PushConsumerConfig, fates: Sequence[str] = (),
     ) -> None:
         """Work for no time."""
-        self.node, self.orderly, self.work_ms = node, orderly, 0
-        self.fates, self.most = fates, most
-        self._group, self._notes = group, notes
+        self.node, self.config, self.orderly, self.work_ms, self.fates = node, config, config.orderly, 0, fates
+        self._group, self._notes = config.consumer_group, notes
+        self.most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
         """See MessageListener: the first message that fails decides, and what is before it is settled if it can be."""
@@ -101,17 +103,11 @@ class Listener:
         offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(_key(msg) or "" for msg in msgs)
         if answers is None:
             attempts = tuple(msg.reconsume_times for msg in msgs)
-            altered = tuple(key for key, msg in zip(keys, msgs, strict=True)
-                            if self._notes.is_altered(key, content_of(msg)))
             self.node.trace(MessagesGiven(
-                self._group, mq, offsets, keys, attempts, self.most, self.orderly, altered))
+                self._group, mq, offsets, keys, attempts, self.most, self.orderly, tuple(map(content_of, msgs)),
+                self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms))
         else:
             self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
-
-
-def content_of(msg: Message | MessageExt) -> Content:
-    """What an application puts into a message: topic, body, tags, keys and flag."""
-    return msg.topic, msg.body, msg.get_property(PROPERTY_TAGS), msg.get_property(PROPERTY_KEYS), msg.flag
 
 
 def _key(msg: MessageExt) -> str | None:

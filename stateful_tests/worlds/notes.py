@@ -27,10 +27,6 @@ from invariants.rules.observed import Observation
 from stateful_tests.worlds.failures import Failures
 
 CLOCK = "world"
-
-Content = tuple[object, ...]
-"""What the application that makes a message puts into it."""
-
 _KINDS = {QueueTaken: ASSIGNED, QueueDropped: REVOKED, OffsetSent: COMMITTED, OffsetsWritten: COMMITTED}
 
 
@@ -43,15 +39,6 @@ class Notes:
         self._noted: list[Observation] = []
         self._consumers: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._alone: set[tuple[str, str]] = set()
-        self._made: dict[str, Content] = {}
-
-    def made(self, message: str, content: Content) -> None:
-        """An application has made a message of this id: it is about to send it."""
-        self._made[message] = content
-
-    def is_altered(self, message: str, content: Content) -> bool:
-        """Whether an application is given a message of this id that is not as it was made; False if nobody made it."""
-        return self._made.get(message, content) != content
 
     def note(self, kind: str, machine: str, message: str | None, *, group: str | None = None,
              mq: MessageQueue | None = None, offset: int | None = None, **more: Any) -> None:

@@ -96,7 +96,6 @@ HISTORIES = (
     Written("attempts_are_counted", broken=(sent(0, 5), sent(0, 5, 2, "P"), sent(0, 6, 2), given(1, 5, mq=AGAIN)),
             causes=()),
 
-    Written("delivered_is_as_sent", broken=((1, C, given(1, 5)[2]._replace(altered=("k5",))),), kept=(given(1, 5),)),
     Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), put_off(3, 5)), causes=(),
             kept=(*FAILED, put_off(2, 5), given(3, 5), answered(3, 5, answer=LATER), put_off(4, 5)),
             says="off 2 times"),
