@@ -89,7 +89,7 @@ class ConsumerGroup(Map):
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
         self._connections: dict[str, dict[str, str]] = {}
         self._look, self._version = False, 0
-        self._illegal: set[tuple[tuple[str, int] | None, MessageQueue]] = set()  # members that were told of no such offset
+        self._illegal: set[tuple[tuple[str, int] | None, MessageQueue]] = set()  # told of no such offset
         if watched is not None:
             self.takes.update({kind: partial(self._noting, take) for kind, take in self.takes.items()})
 
