@@ -195,7 +195,8 @@ def test_a_commit_of_less_is_put_down_to_a_correction_that_came_when_the_queue_w
 ) -> None:
     said = {0: QueueTaken("c1", "G", MQ, 9), 2: OffsetCorrected("c1", "G", MQ, 2), 3: OffsetCorrected("c1", "G", MQ, 3),
             "G2": OffsetCorrected("c1", "G2", MQ, 2)}
-    watch = Watch(Tables(), BOUNDS, [RULES["offset_of_a_holding_goes_back"]])
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [RULES["offset_of_a_holding_goes_back"]])
     for one in records:
         at, event = ("c1", said[one]) if one in said else (
             "broker-a", OffsetAnswered("broker-a", "G", MQ.topic, MQ.queue_id, "c1:1", 2))
