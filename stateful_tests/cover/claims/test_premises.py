@@ -40,7 +40,7 @@ NEEDED = (
     ("rounds_come_in_time", "every_name_server_learns", "name servers", 2),
     ("polls_come_in_time", "route_cache_becomes_true", "route cache", 2),
     ("checkpoint_is_true", "no_record_is_missed", "commit log", 9),
-    ("hand_overs_wait_for_commits", "committed_offset_never_regresses", "process queue", 11),
+    ("hand_overs_wait_for_commits", "committed_offset_never_regresses", "process queue", 10),
     ("resets_meet_no_commits", "nothing_is_skipped", "process queue", 6),
     ("resets_meet_no_commits", "committed_offset_never_regresses", "process queue", 6),
     ("resets_meet_no_results", "nothing_is_skipped", "process queue, late results", 10),
