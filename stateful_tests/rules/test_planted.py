@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from impl.variants.catalogue import NO_REPAIR
-from invariants.concepts import FOLLOWED, PROPERTIES
+from invariants.concepts import PROGRAMMED, PROPERTIES
 from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULES
@@ -232,7 +232,7 @@ def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:
 
 def test_no_property_is_mute_because_of_a_hazard_without_repair() -> None:
     elsewhere = {name for name, one in PROPERTIES.items()
-                 if one.concept.home not in {each.name for each in FOLLOWED}} - {*BY_NAME}
+                 if one.concept.home not in {each.name for each in PROGRAMMED}} - {*BY_NAME}
     unrepaired = {name: set(one.expected.hazards) & set(NO_REPAIR) for name, one in DECLARED.items()
                   if name not in elsewhere}
     assert {name: hazards - looked_for(name) for name, hazards in unrepaired.items()

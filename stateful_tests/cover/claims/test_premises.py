@@ -42,7 +42,7 @@ NEEDED = (
     ("checkpoint_is_true", "no_record_is_missed", "commit log", 9),
     ("hand_overs_wait_for_commits", "committed_offset_never_regresses", "process queue", 10),
     ("resets_meet_no_commits", "nothing_is_skipped", "process queue", 6),
-    ("resets_meet_no_commits", "committed_offset_never_regresses", "process queue", 6),
+    ("resets_meet_no_commits", "committed_offset_never_regresses", "process queue", 5),
     ("resets_meet_no_results", "nothing_is_skipped", "process queue, late results", 10),
     ("checks_come_after_the_transaction", "transaction_is_delivered_once", "transaction", 6),
     ("checks_meet_no_answer", "transaction_is_delivered_once", "transaction", 6),
