@@ -33,7 +33,7 @@ class OfRuns(NamedTuple):
 
 def _refined(concept: NamedConcept) -> OfRuns:
     sentence = f"Each step of the implementation is one that the models of {concept.title} allow."
-    return OfRuns(sentence, (MACHINE, CAMPAIGN), concept.hazards)
+    return OfRuns(sentence, (MACHINE, CAMPAIGN) if concept.in_machines else (CAMPAIGN,), concept.hazards)
 
 
 OF_RUNS: dict[str, OfRuns] = {
