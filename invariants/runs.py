@@ -19,6 +19,7 @@ NOTICED, SILENT = "planted_bug_is_noticed", "control_is_silent"
 HARMLESS, MENDED = "change_breaks_nothing", "repair_mends_its_hazards"
 CHANGED = "variant_changes_runs"
 COMPARE, WORSE = "compare", "change_makes_nothing_worse"
+CONFORM = "conform"
 OF_KIND: Mapping[str, str] = {"bug": NOTICED, "change": HARMLESS, "repair": MENDED}
 """Kind of a variant to the property that says whether what is expected of it is so."""
 
@@ -41,8 +42,8 @@ OF_RUNS: dict[str, OfRuns] = {
     SAME_RUN: OfRuns("A run is nothing but its tape: played again, it has the same digest.", (CAMPAIGN,)),
     WITHIN: OfRuns("No run visits a state that the explorer does not reach in the same scope.", (CAMPAIGN,)),
     REACHED: OfRuns("A run comes to a state that a proof could not rule out.", (CAMPAIGN,)),
-    NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, KILL_MATRIX)),
-    HARMLESS: OfRuns("What holds of the base of a change holds with the change.", (MACHINE, CAMPAIGN)),
+    NOTICED: OfRuns("Some judge notices the bug that is planted.", (MACHINE, CAMPAIGN, CONFORM, KILL_MATRIX)),
+    HARMLESS: OfRuns("What holds of the base of a change holds with the change.", (MACHINE, CAMPAIGN, CONFORM)),
     MENDED: OfRuns("With a repair nothing breaks but by hazards that it does not repair.", (MACHINE, CAMPAIGN)),
     CHANGED: OfRuns("What a variant replaces is called, and its runs are not those of its base.", (CAMPAIGN,)),
     WORSE: OfRuns("With a change no property is broken more often or longer than on its base.", (COMPARE,)),

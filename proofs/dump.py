@@ -47,9 +47,9 @@ class Dumped:
         """What rows say of it."""
         return self._solver.details
 
-    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
+    def asker(self, concept: Concept, what: str) -> tuple[Written, Asker]:
         """A new reading, and who answers about it, and writes."""
-        reading, asker = self._solver.asker(concept, what, effort)
+        reading, asker = self._solver.asker(concept, what)
         return reading, _Writing(asker, reading, self._folder / concept.name / what)
 
     def searched(self, concept: Concept) -> Iterator[Unbounded]:

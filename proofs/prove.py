@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,66 +17,22 @@ from typing import Any
 from invariants import evidence
 from invariants.exploring import keeps
 from invariants.verdict import Outcome, Subject, Verdict
-from model.language import Concept, Mutation, Premise, Property, Run
+from model.language import Concept, Premise, Property, Run
 from model.language.properties import ALWAYS, LEADS_TO, LEMMA, NEEDED, STEP
 from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.apart import apart, ended
 from proofs.counterexample import counterexample, told, wanted
 from proofs.obligations import Induction, Obligation, Steps, actions, support
-from proofs.ranking import MEANING, owed
-from proofs.solve import SEEDS, TIMEOUT_MS, Answer, Solved
+from proofs.ranking import owed
+from proofs.record import Record, outcome_of
+from proofs.solve import SEEDS, TIMEOUT_MS, Answer
 from proofs.solvers import Z3, Asker, Solver
+from proofs.unnoticed import unnoticed
 from proofs.visited import Asked, Visited, visited
 from proofs.witnesses import Witnesses, needless
 
-MUTANT_EFFORT = 200_000  # Z3's resource units; a proof that is not found is what a mutation shall bring about, and the
-# hardest one of the catalogue takes a quarter of this
 KNOWN = [named.scope for named in sorted(SCOPES, key=lambda named: named.states) if not named.heavy]
-
-
-@dataclass(slots=True)
-class Record:
-    """What became of the obligations of one property: the first that failed, and the cost.
-
-    nothing -- why the property may speak of no run at all. false_at_first -- whether an initial state breaks it.
-    vacuous -- what the proof may be empty of. blind -- a mutation that does not spoil it. asked -- what states say that
-    runs have visited. false -- the property, or a lemma that it stands on, that one of them breaks.
-    """
-
-    obligations: int = 0
-    seconds: float = 0.0
-    failed: tuple[Obligation, Solved] | None = None
-    nothing: str = ""
-    false_at_first: bool = False
-    vacuous: str = ""
-    blind: str = ""
-    proved: list[dict[str, Any]] = field(default_factory=list)
-    asked: Asked = field(default_factory=Asked)
-    false: str = ""
-
-    def include(self, other: Record) -> None:
-        """Take over what another record says."""
-        self.obligations += other.obligations
-        self.seconds += other.seconds
-        self.failed = self.failed or other.failed
-        self.proved += other.proved
-
-    def work(self, questions: Asker, obligations: Iterable[Obligation]) -> None:
-        """Prove obligations up to the first that cannot be."""
-        for obligation in obligations:
-            if not self.add(obligation, questions.asked(obligation)):
-                return
-
-    def add(self, obligation: Obligation, solved: Solved) -> bool:
-        """Note an answer; tell whether it is a proof."""
-        self.obligations += 1
-        self.seconds += solved.seconds
-        self.proved.append({"obligation": str(obligation), "answer": solved.answer.value,
-                            "seconds": round(solved.seconds, 4)})
-        if solved.answer is not Answer.PROVED and self.failed is None:
-            self.failed = (obligation, solved)
-        return solved.answer is Answer.PROVED
 
 
 def _layers(declared: Property) -> list[tuple[Premise, ...]]:
@@ -112,15 +68,30 @@ class Prover:
         self.witnesses = Witnesses(scopes)
         self.cti, self.visited = cti, Visited() if cti is None else visited(cti)
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
+        self._mutants_apart = False  # whether each mutation is asked of in a process of its own
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
         """Give one row per property for which a proof is claimed, in a process apart: unknown if the solver ends it."""
-        yield from chain.from_iterable(apart(properties, self._rows, self._lost))
+        yield from chain.from_iterable(apart(properties, self._rows, self._once_more))
 
     def _rows(self, declared: Property) -> list[Verdict]:
         runs = [run for run in declared.concept.runs.values() if run.property == declared.name]
         return [*([self.verdict(declared)] if provable(declared) else []),
                 *(self.tightness(declared, run) for run in runs)]
+
+    def _once_more(self, declared: Property, how: str) -> list[Verdict]:
+        """The rows of a property whose proof ended the process: a mutation may have done so, in place of a proof.
+
+        The limit of effort, which hardly any true proof meets, can crash Z3. Then nothing is proved, which is noticed.
+        """
+        del how
+
+        def carefully(one: Property) -> list[Verdict]:
+            self._mutants_apart = True
+            return self._rows(one)
+
+        rows, = apart([declared], carefully, self._lost)
+        return rows
 
     def _lost(self, declared: Property, how: str) -> list[Verdict]:
         """The row of a property whose proof ended the process."""
@@ -137,7 +108,7 @@ class Prover:
             record.asked, record.false = self._visited(declared)
         if not record.nothing and not record.false:
             self._prove(declared, record)
-        outcome, note = _outcome(record, declared)
+        outcome, note = outcome_of(record, declared)
         given = [premise.name for premise in declared.given]
         cost = self._cost(record, started)
         details = {"concept": declared.concept.name, "kind": declared.kind, **({"given": given} if given else {}),
@@ -172,7 +143,8 @@ class Prover:
         if record.failed is None and not record.vacuous:
             record.work(questions, induction.excluding(declared))
         if record.failed is None and not record.vacuous:
-            record.blind = self._blind(declared)
+            record.blind = unnoticed(declared, reading, induction, self.seeds[0], self.timeout_ms,
+                                     carefully=self._mutants_apart)
         elif record.failed is not None and record.failed[0].part == "initially":
             record.false_at_first = self._false_at_first(declared, record.failed[0])
 
@@ -209,7 +181,7 @@ class Prover:
         record.work(questions, Steps(reading, run).obligations())
         if record.failed is None:
             record.vacuous = needless(declared.concept, run, self.timeout_ms)
-        outcome, note = _outcome(record, declared)
+        outcome, note = outcome_of(record, declared)
         cost = self._cost(record, started)
         subject = Subject("model", subject_name(declared.concept),
                           {"concept": declared.concept.name, "kind": "run", "run": run.name,
@@ -268,24 +240,6 @@ class Prover:
             return f"no run was found that is fair: {both[0]} is fair and ceases"
         return ""
 
-    def _blind(self, declared: Property) -> str:
-        """Name a mutation that the proof does not notice, or ""; that a proof fails is for Z3 to say.
-
-        The limit of effort, which hardly any true proof meets, can crash Z3. Then nothing is proved, which is noticed.
-        """
-        if not declared.broken_by:
-            return ""
-        reading, questions = Z3(self.seeds[:1], self.timeout_ms).asker(declared.concept, "", MUTANT_EFFORT)
-        induction = Induction(reading, declared.given)
-
-        def proved_all_the_same(mutation: Mutation) -> str:
-            changed = induction.mutated(mutation)
-            needed = chain(changed.of_lemmas(changed.lemmas), owed(changed, declared), changed.of_actions())
-            proved = all(questions.asked(one).answer is Answer.PROVED for one in needed if one.action)
-            return str(mutation) if proved else ""
-
-        return next(filter(None, apart(declared.broken_by, proved_all_the_same, lambda *_: "")), "")
-
 
 def subject_name(concept: Concept) -> str:
     """Name a concept as verdict rows do: "consumer_group.Group"."""
@@ -300,39 +254,3 @@ def _of_fair_runs(declared: Property) -> dict[str, Any]:
             "until_quiet": [*declared.until_quiet],
             "finitely_many": declared.concept.rankings[declared.name].finitely_many}
     return {key: names for key, names in said.items() if names}
-
-
-def _outcome(record: Record, declared: Property) -> tuple[Outcome, str]:
-    if record.nothing:
-        return Outcome.UNKNOWN, f"about nothing: {record.nothing}"
-    if record.false:
-        return _refuted(record, declared)
-    if record.false_at_first:
-        return Outcome.VIOLATED, f"false at first: {declared.name}"
-    if record.failed is not None:
-        return Outcome.UNKNOWN, _failure(record.failed, declared)
-    if record.vacuous or record.blind:
-        but = f"perhaps of nothing: {record.vacuous}" if record.vacuous else f"also with {record.blind}"
-        return Outcome.UNKNOWN, f"proved, but {but}"
-    return Outcome.HOLDS, ""
-
-
-def _refuted(record: Record, declared: Property) -> tuple[Outcome, str]:
-    """What a visited state breaks: the property, or a lemma that it stands on."""
-    why = f"a state that is reached in {record.asked.steps} steps: {record.asked.of}; no solver was asked"
-    if record.false == declared.name:
-        return Outcome.VIOLATED, f"false of {why}"
-    return Outcome.UNKNOWN, f"it leans on the lemma {record.false}, which is false of {why}"
-
-
-def _failure(failed: tuple[Obligation, Solved], declared: Property) -> str:
-    obligation, solved = failed
-    if solved.answer is not Answer.REFUTED:
-        return f"{obligation} is not decided ({solved.reason})"
-    if obligation.part == "initially" and obligation.invariant != declared.name:
-        return f"it leans on the lemma {obligation.invariant}, which is false at first"
-    why = {"initially": "is false where it may not be well defined", "defined": "is not proved",
-           "excludes": "is not proved"}.get(obligation.part, "is not inductive")
-    if obligation.part in MEANING:
-        why = f"is not proved: {MEANING[obligation.part]}"
-    return f"{obligation} {why}"

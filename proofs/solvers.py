@@ -36,12 +36,8 @@ class Solver(Protocol):
         """What rows say of it."""
         ...
 
-    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
-        """A new reading, and who answers about it.
-
-        what -- is proved there, the name of a property or of a group. effort -- bounds each question in resource units
-        of the solver; 0: no bound.
-        """
+    def asker(self, concept: Concept, what: str) -> tuple[Written, Asker]:
+        """A new reading, and who answers about it; what -- is proved there, the name of a property or of a group."""
         ...
 
     def searched(self, concept: Concept) -> Iterator[Unbounded]:
@@ -63,11 +59,11 @@ class Z3:
         """Use these seeds; timeout_ms bounds each question under each seed."""
         self._seeds, self._timeout_ms = seeds, timeout_ms
 
-    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
+    def asker(self, concept: Concept, what: str) -> tuple[Written, Asker]:
         """A new reading, and questions in a context of their own."""
         del what
         reading = Written(concept)
-        return reading, _ByZ3(reading, Questions(self._seeds, self._timeout_ms, effort))
+        return reading, ByZ3(reading, Questions(self._seeds, self._timeout_ms))
 
     def searched(self, concept: Concept) -> Iterator[Unbounded]:
         """The reading without bounds alone."""
@@ -78,11 +74,15 @@ class Z3:
         return Questions(self._seeds, self._timeout_ms).satisfiable((), formulas).answer is Answer.REFUTED
 
 
-class _ByZ3:
+class ByZ3:
+    """Asks Z3 about a reading."""
+
     def __init__(self, reading: Written, questions: Questions) -> None:
+        """Ask nothing yet."""
         self._reading, self._questions, self._writer = reading, questions, Writer()
 
     def asked(self, obligation: Obligation) -> Solved:
+        """Say whether the obligation is proved under every seed of the questions."""
         meaning = self._writer.meaning(self._reading, [*obligation.assumed, *obligation.hypotheses, obligation.goal])
         return self._questions.prove(obligation.assumed, [*meaning, *obligation.hypotheses], obligation.goal)
 
@@ -97,11 +97,11 @@ class Cvc5:
         """Use these seeds; timeout_ms bounds each attempt under each seed."""
         self._seeds, self._timeout_ms = seeds, timeout_ms
 
-    def asker(self, concept: Concept, what: str, effort: int = 0) -> tuple[Written, Asker]:
+    def asker(self, concept: Concept, what: str) -> tuple[Written, Asker]:
         """A new reading, and questions about it."""
         from proofs.cvc5_solver import Obligations  # noqa: PLC0415 - cvc5 is an extra
 
-        del what, effort
+        del what
         reading = Written(concept)
         return reading, Obligations(reading, self._seeds, self._timeout_ms)
 

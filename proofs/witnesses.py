@@ -51,6 +51,7 @@ class Witnesses:
         self._seen: dict[Key, set[str]] = {}
         self._missed: dict[Key, set[str]] = {}
         self._most: dict[Key, dict[str, bool]] = {}  # whether a small known scope reaches an action
+        self._traced: dict[tuple[int, tuple[Node, ...]], Exploration] = {}  # by a scope that is known, and the claims
         self._reaches: dict[tuple[int, Node], bool] = {}  # by a scope that is known, and what is possible
 
     def no_start(self, concept: Concept, given: Sequence[Premise]) -> str:
@@ -161,11 +162,17 @@ class Witnesses:
         What only prunes a search need not hold there.
         """
         claims = [_claim(scope.concept, one, ALWAYS if again else SOMETIMES) for one in wanted]
-        found = _explored(scope, claims, until_decided=True)
-        if found is not None and WELL_DEFINED in found.violations:
-            found = _explored(_sound(scope), claims, until_decided=True)
+        key = id(scope), tuple(claim.condition for claim in claims)
+        known = again and any(scope is one for one in self._scopes)
+        found = self._traced.get(key) if known else None
+        if found is None:
+            found = _explored(scope, claims, until_decided=True)
+            if found is not None and WELL_DEFINED in found.violations:
+                found = _explored(_sound(scope), claims, until_decided=True)
         if found is None or found.blurred:  # a step that saturation blurs may be none
             return set()
+        if known:
+            self._traced[key] = found
         if not again:
             return {one.name for one in wanted if found.reached[_called(one)]}
         return {one.name for one in wanted if _called(one) in found.violations

@@ -82,7 +82,7 @@ class Failure:
     """One way to fail.
 
     key -- property and signature. expected -- whether a hazard explains it. first -- of the first unit that showed it.
-    told -- whether it is expected, and a story confirms it. kept -- the simplest recordings. units -- how many units
+    told -- whether it is expected, and a story confirms it. kept -- the simplest recordings. units, runs -- how many
     showed it. answers -- what was seen again, shorter and shorter. doubt -- why it is not to be believed. played -- the
     answer that this process has played as well; None before. at -- where making it simpler goes on. spent -- whether
     that is over.
@@ -94,6 +94,7 @@ class Failure:
     told: bool = False
     kept: list[Recording] = field(default_factory=list)
     units: int = 0
+    runs: int = 0
     answers: list[Recording] = field(default_factory=list)
     doubt: str = ""
     played: Recording | None = None
@@ -126,9 +127,10 @@ class Failure:
             return None
         return self.best if self.expected else self.played
 
-    def take(self, recording: Recording) -> None:
-        """Another unit shows it."""
+    def take(self, recording: Recording, runs: int) -> None:
+        """Another unit shows it, in so many runs."""
         self.units += 1
+        self.runs += runs
         self.kept = sorted([*self.kept, recording], key=lambda one: one.order)[:KEPT]
 
     def question(self) -> Unit:
@@ -184,7 +186,7 @@ class Failures:
             self._ways[key] = Failure(key, expected, recording, expected and self._told(key))
             if self._is_looked_at(self._ways[key]):
                 self._of.setdefault(key[0], []).append(self._ways[key])
-        self._ways[key].take(recording)
+        self._ways[key].take(recording, row["violated"])
 
     def _is_looked_at(self, failure: Failure) -> bool:
         """Whether a way is looked at again, or counted only; later ways change nothing about earlier ones."""
@@ -238,6 +240,7 @@ class Failures:
         """All ways to fail, with the simplest recordings of each."""
         return [{
             "property": one.key[0], "signature": list(one.key[1:]), "expected": one.expected, "units": one.units,
+            "runs": one.runs,
             "looked_at": one in self._of.get(one.key[0], ()),
             "recordings": [kept.to_json() for kept in one.kept],
             "shortest": one.best.to_json() if one.confirmed else None,

@@ -50,7 +50,8 @@ judged   a property: runs that judged it, violated and unknown ones, their segme
 states   fingerprints of the model states that the runs visited, sorted, 8 bytes each
 scope    an enumerable scope: what was visited of it (`invariants.refinement.coverage`): forms as states, 8 bytes each,
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
-failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest
+failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest;
+         violated says in how many runs it was shown
 unknown  the first run of which nothing can be said: seed, and why as the sentence; violated is 1 if it did not end
 trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
          (`model.language.open.trails`)
@@ -154,8 +155,9 @@ def _searched(plan: Plan, records: Mapping[int, RunRecord]) -> Iterator[Row]:
     yield {"kind": "states", "states": packed(set().union(*(one.states for one in runs))), **together}
     for name in WORKLOADS[plan.workload].scopes:
         yield {**scope_row(name, (one for record in runs for one in record.visited)), "runs": len(runs)}
+    of_way = Counter(key for one in runs for key in one.signatures())
     for key, (seed, found) in sorted(_simplest(records).items()):
-        yield {**failure_row(key, records[seed], found), "seed": seed}
+        yield {**failure_row(key, records[seed], found), "seed": seed, "violated": of_way[key]}
     for seed, one in records.items():
         if one.unknown:
             yield {"kind": "unknown", "seed": seed, "sentence": one.unknown, "violated": int(one.endless)}

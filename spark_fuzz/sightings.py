@@ -195,9 +195,18 @@ class Sightings:
         return Outcome.HOLDS, f"in {seen.runs:,} runs, {seen.segments:,} segments"
 
     def _extent(self, about: About, name: str) -> str:
-        """In how many runs and ways a property fails, and which hazards only those ways name that are but counted."""
+        """In how many runs and ways a property fails, and which hazards only those ways name that are but counted.
+
+        Where hazards explain some of the ways, and not the one that is shown, that one is counted by itself.
+        """
         seen, ways, shown = about.seen[name], about.failures.ways(name), about.failures.of(name)
         told = f"in {seen.violated:,} of {seen.runs:,} runs" + (f", in {len(ways)} ways" if len(ways) > 1 else "")
+        strange = [one for one in ways if not one.expected]
+        first = self._believed(about, name)[0][0]
+        if not first.expected and len(strange) < len(ways):
+            more = {0: "", 1: ", nor one more way"}.get(len(strange) - 1, f", nor {len(strange) - 1} more ways")
+            told = (f"no hazard explains this, in {first.runs:,} of {seen.runs:,} runs{more}; "
+                    f"with what hazards explain {told}")
         if len(ways) == len(shown):
             return told
         named = frozenset[str]().union(*(one.causes for one in shown))
@@ -287,12 +296,12 @@ class Sightings:
     # Evidence -----------------------------------------------------------------------------------------------------
 
     def _believed(self, about: About, name: str) -> list[tuple[Failure, Recording]]:
-        """The ways in which a property fails that are believed; the simplest first.
+        """The ways in which a property fails that are believed; first what no hazard explains, by simplicity.
 
         Two that have come to the same tape are one.
         """
         ways = sorted(((one, shown) for one in about.failures.of(name) if (shown := one.believed) is not None),
-                      key=lambda one: one[1].order)
+                      key=lambda one: (one[0].expected, one[1].order))
         tapes = {(shown.plan, shown.choices): (one, shown) for one, shown in reversed(ways)}
         return list(reversed(tapes.values()))
 

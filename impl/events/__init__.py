@@ -347,10 +347,16 @@ from impl.events.sending import (
     PublishInfoUpdated as PublishInfoUpdated,
 )
 from impl.events.sending import (
+    SendAsked as SendAsked,
+)
+from impl.events.sending import (
     SendAttempted as SendAttempted,
 )
 from impl.events.sending import (
     SendFailed as SendFailed,
+)
+from impl.events.sending import (
+    SendTold as SendTold,
 )
 from impl.events.store import (
     LogCopied as LogCopied,

@@ -83,7 +83,9 @@ class MessagesGiven(NamedTuple):
 
     offsets, keys, attempts -- of each of them: its place in the queue, its UNIQ_KEY, and how often it was sent back
     before (reconsumeTimes). most -- how often the group sends a message back before it gives it up. orderly -- as a
-    MessageListenerOrderly.
+    MessageListenerOrderly. contents -- of each message, as a number. most_at_once -- how many messages its consumer is
+    configured to give at once, at most. rest_ms -- how long a queue of its rests when a listener that works in order
+    has failed.
     """
 
     group: str
@@ -93,6 +95,9 @@ class MessagesGiven(NamedTuple):
     attempts: tuple[int, ...]
     most: int
     orderly: bool
+    contents: tuple[int, ...] = ()
+    most_at_once: int = 1024
+    rest_ms: int = 0
 
 
 class MessagesAnswered(NamedTuple):

@@ -29,11 +29,16 @@ class PollBegan(NamedTuple):
 
 
 class MessagesPolled(NamedTuple):
-    """DefaultLitePullConsumer#poll has answered: offsets -- of the messages, which are of one queue, in their order."""
+    """DefaultLitePullConsumer#poll has answered, with messages of one queue.
+
+    offsets -- of the messages, in their order. keys, contents -- of each: its UNIQ_KEY, and what it is, as a number.
+    """
 
     group: str
     mq: MessageQueue
     offsets: tuple[int, ...]
+    keys: tuple[str, ...] = ()
+    contents: tuple[int, ...] = ()
 
 
 class CommitAsked(NamedTuple):

@@ -1,4 +1,4 @@
-"""What producers report: their lives, each attempt to send, sends that failed, and what became of half messages."""
+"""What producers report, and their applications: lives, attempts, failures, outcomes, what became of half messages."""
 
 from __future__ import annotations
 
@@ -29,6 +29,38 @@ class PublishInfoUpdated(NamedTuple):
     group: str
     topic: str
     queues: tuple[MessageQueue, ...]
+
+
+class SendAsked(NamedTuple):
+    """DefaultMQProducer#send: an application sends a message or a batch, and says so itself.
+
+    key -- UNIQ_KEY; of a batch: all, joined by commas. attempts -- how many requests there may be, as its producer is
+    configured. timeout_ms -- of all of them together. contents -- of each message, as a number. asynchronous -- a
+    SendCallback is to hear of it.
+    """
+
+    group: str
+    key: str
+    topic: str
+    attempts: int
+    timeout_ms: int
+    contents: tuple[int, ...]
+    asynchronous: bool = False
+
+
+class SendTold(NamedTuple):
+    """DefaultMQProducer#send has returned, or called back: an application says what it was told.
+
+    key -- of the send, as it has asked. status -- name of a SendStatus; empty: an exception, or nothing. msg_id -- the
+    UNIQ_KEY that it was told. mq, queue_offset -- where the message is said to be, the first one of a batch.
+    """
+
+    group: str
+    key: str
+    status: str = ""
+    msg_id: str | None = None
+    mq: MessageQueue | None = None
+    queue_offset: int = -1
 
 
 class SendAttempted(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from impl.variants.bugs import (
+    applications,
     broker_clients,
     flushing,
     listening,
@@ -53,7 +54,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
 BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
-    *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS,
+    *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -1,4 +1,4 @@
-"""Where something stands: in a class or a module, and in every module that has imported it by its name."""
+"""Where something stands: in a class or a module, in every module that has imported it by its name, and in tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from impl.variants.fitting import ABSENT
 def put(owner: type | ModuleType, attribute: str, before: Any, after: Any) -> None:
     """Change one place.
 
-    Of a module's function or constant, every module is changed that has imported it by its name. before -- what stands
-    there. after -- what is to stand there; ABSENT for nothing.
+    Of a module's function or constant, every module is changed that has imported it by its name, and of a function
+    every table at the top of a module that holds it. before -- what stands there. after -- what is to stand there;
+    ABSENT for nothing.
     """
+    for table, key in list(_tabled(owner, before)) if after is not ABSENT else ():
+        table[key] = after
     for holder, name in [(owner, attribute), *_imported(owner, attribute, before)]:
         if after is ABSENT:
             delattr(holder, name)
@@ -42,6 +45,18 @@ def _imported(owner: type | ModuleType, attribute: str, standing: Any) -> Iterat
         if module is not owner and module.__name__.partition(".")[0] == package:
             yield from ((module, name) for name in _names(module.__name__, owner.__name__, attribute)
                         if vars(module).get(name, ABSENT) is standing)
+
+
+def _tabled(owner: type | ModuleType, standing: Any) -> Iterator[tuple[dict[Any, Any], Any]]:
+    """The tables that hold a module's function, each with its key: those of modules that know it or its module."""
+    if not isinstance(owner, ModuleType) or not isfunction(standing):
+        return
+    for module in list(sys.modules.values()):
+        known = list(vars(module).values()) if isinstance(module, ModuleType) else []
+        if module is owner or any(one is owner or one is standing for one in known):
+            for table in known:
+                if type(table) is dict and table is not vars(module):
+                    yield from ((table, key) for key, one in table.items() if one is standing)
 
 
 @lru_cache(maxsize=4096)

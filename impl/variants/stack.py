@@ -1,7 +1,8 @@
 """Variants in place: what stands at each place that they name, while a block runs; knows nothing of RocketMQ.
 
 What is imported by name stands in several modules. A replacement in a module is therefore made in every loaded module
-that has imported it (`places`); in a class it is made in that class alone.
+that has imported it, and that of a function in every table that holds it (`places`); in a class it is made in that
+class alone.
 """
 
 from __future__ import annotations

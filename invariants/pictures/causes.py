@@ -155,6 +155,8 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                                  elsewhere=True),),
     e.SendAnswered: (),
     **dict.fromkeys((e.ProducerShutDown, e.ProducerStarted, e.PublishInfoUpdated), ()),
+    e.SendAsked: (),
+    e.SendTold: (Reads((e.SendAnswered, e.SendFailed), ("key",)),),
     e.SendAttempted: (Reads((e.PublishInfoUpdated,), ("client", "group", "topic")),
                       Reads((e.ProducerStarted,), ("client",)), Reads(_ENDED, ("peer",), anywhere=True)),
     e.SendFailed: (Reads((e.SendAttempted,), ("key",), each="queue"), Reads(_ENDED, (), anywhere=True),
@@ -258,7 +260,8 @@ CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
     e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
-    e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.MessageAppended,
+    e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
+    e.MessageAppended,
     e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan,
     e.MessagesPolled,
 )

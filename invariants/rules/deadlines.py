@@ -217,6 +217,23 @@ COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
 """A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""
 
+SEND_MS = 3_000  # DefaultMQProducer#sendMsgTimeout: of all attempts together
+CONNECT_MS = 3_000  # NettyClientConfig#connectTimeoutMillis
+RESPONSE_SCAN_MS = 2_000  # NettyRemotingAbstract#scanResponseTable: a second after the time-out, every second
+SEND_THREADS = 3  # who asks, who sends, and who hears the answer
+
+
+def told_of_send(bounds: Bounds) -> int:
+    """A send is over, whatever is late: its last attempt begins in time, and may wait for a connection."""
+    return SEND_MS + CONNECT_MS + SOON_MS + SEND_THREADS * bounds.thread_pause_ms
+
+
+def called_back(bounds: Bounds) -> int:
+    """An asynchronous send is over without a retry: a scan finds that nobody answers."""
+    return SEND_MS + RESPONSE_SCAN_MS + SOON_MS + SEND_THREADS * bounds.thread_pause_ms
+
+
+
 SYNC_FLUSH_MS, SLAVE_MS = 5_000, 3_000  # MessageStoreConfig: syncFlushTimeout, slaveTimeout
 
 SPACE_MS = 10_000  # DefaultMessageStore#addScheduleTask: DiskCheckScheduledThread

@@ -9,7 +9,8 @@ from invariants.rules.rule import RULES, Ascription, Promise, Rule
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
-    "abandoned_queues", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again", "brokered_messages",
+    "abandoned_queues", "applications", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again",
+    "brokered_messages",
     "causes_in_groups", "causes_of_locks", "causes_of_offsets", "causes_of_routes", "causes_of_shares", "clients",
     "consumption", "delays", "deliveries", "group_tables", "half_messages", "known_brokers", "locks", "membership",
     "notices", "observed", "offsets", "ownership", "polling", "progress", "promises", "registration",

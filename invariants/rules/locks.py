@@ -13,6 +13,9 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set
 
+_AGAIN = frozenset({"LATER", "NULL", "EXCEPTION"})
+"""What an application answers that is to be given messages again."""
+
 
 class only_ordered_groups_lock(Rule):
     """Queues are locked for orderly consumers in clustering, and for nobody else."""
@@ -76,7 +79,8 @@ class listener_keeps_its_lock(Rule):
 class lock_outlasts_the_batch(Rule):
     """A lock is not given back before the last batch that was read under it is settled.
 
-    Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled.
+    Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled. A batch that is to be
+    consumed again is put back, if none of it was tried too often: then its listener has left it.
     """
 
     shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
@@ -87,6 +91,13 @@ class lock_outlasts_the_batch(Rule):
     open = Kept("at client_id group mq", begins=(events.ListenerStarted,), ends=(
         events.MessagesSettled, events.ConsumerStopping,
         Match(events.QueueDropped, having=lambda event: not event.by_rebalance)))
+    given = Kept("at group mq", begins=(events.MessagesGiven,), value=lambda _, event: event)
+
+    @on(events.MessagesAnswered)
+    def puts_back(self, _: int, at: str, event: events.MessagesAnswered) -> None:
+        given = self.given.get((at, event.group, event.mq))
+        if given is not None and max(given.attempts) < given.most and _AGAIN.issuperset(event.answers):
+            self.open.drop(lambda key: (key[0], *key[2:]) == (at, event.group, event.mq))
 
     @on(events.LockReleased)
     def released(self, _: int, at: str, event: events.LockReleased) -> Iterator[Told]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
+from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -70,7 +72,8 @@ class only_the_held_is_polled(Polled):
 class only_what_was_worked_on_is_committed(Polled):
     """A consumer that is polled commits no more than what its application was done with: what it had polled before.
 
-    With autoCommit it is done with all when it polls again, without it when it says so.
+    With autoCommit it is done with all when it polls again, without it when it says so. Where it has begun counts, too:
+    what a broker has told its client of the queue may be committed again.
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll"
@@ -100,9 +103,13 @@ class only_what_was_worked_on_is_committed(Polled):
     def commits(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
         done = self.done.get(key)
-        if done is not None and event.offset > done:
+        if done is not None and event.offset > max(done, self._was_told(key)):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
                             f"{done}", *key)
+
+    def _was_told(self, key: tuple[str, str, MessageQueue]) -> int:
+        """The greatest offset of the queue that a broker has answered to the client."""
+        return max((one.offset for one in self.facts.answers.get(key, ())), default=NO_OFFSET)
 
 
 class rested_queue_is_not_pulled(Polled):

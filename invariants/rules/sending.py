@@ -140,11 +140,14 @@ class attempts_are_used(Rule):
     )
 
     listed = Kept("client_id group topic", survives="all", begins=(_LISTED,))
+    # How many attempts applications have asked for; of others their producer says it.
+    asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
-        if event.attempts < event.allowed and event.code not in _HOPELESS:
-            yield self.told(f"{at} gives {event.key} up after {event.attempts} of {event.allowed} attempts: "
+        allowed = self.asked.get((event.key,), event.allowed)
+        if event.attempts < allowed and event.code not in _HOPELESS:
+            yield self.told(f"{at} gives {event.key} up after {event.attempts} of {allowed} attempts: "
                             f"{_why(event)}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
                             event.client_id, event.group, event.topic, _why(event))
 

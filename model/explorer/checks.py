@@ -86,9 +86,11 @@ class _Checks:
         """Checks of the properties, of what actions owe, and of what saturation keeps."""
         for wanted in properties:
             yield from self._property(wanted)
-        yield self._over(WELL_DEFINED, lambda i: self._of(i, obligations(i.action)))
-        yield self._over(EVERYTHING, lambda i: self._of(i, conjunction(
-            self.kept.step(i.action), self.kept.decided(obligations(i.action)))), UNKEPT_STEPS)
+        owed = {action.name: obligations(action) for action in self.expander.actions}
+        surely = {action.name: conjunction(self.kept.step(action), self.kept.decided(owed[action.name]))
+                  for action in self.expander.actions}
+        yield self._over(WELL_DEFINED, lambda i: self._of(i, owed[i.action.name]))
+        yield self._over(EVERYTHING, lambda i: self._of(i, surely[i.action.name]), UNKEPT_STEPS)
         if not self.kept.start(self.ground.scope.concept.initial):
             yield Check(EVERYTHING, self.terms.false, doubt=UNKEPT_STEPS)
 

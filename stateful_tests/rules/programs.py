@@ -50,6 +50,16 @@ def no_force_succeeds() -> None:
         world.simulation.kernel.profile = PAUSING
 
 
+def no_broker_answers() -> None:
+    """The only broker hears a producer, which does not hear the broker for a while."""
+    with World() as world:
+        stores.begin(world)
+        world.add_producer(stores.PRODUCER, Sending("orders"))
+        world.run(10 * SEND_EVERY_MS)
+        world.simulation.network.partition(stores.BROKER, stores.PRODUCER)
+        world.run(MINUTE_MS // 2)
+
+
 def seen(subject: str, program: Callable[[], None]) -> set[str]:
     """What is seen of a program, and has no hazard of the control."""
     control = subject_named("repaired")
@@ -59,6 +69,7 @@ def seen(subject: str, program: Callable[[], None]) -> set[str]:
 
 
 PROGRAMS: tuple[tuple[str, str, Callable[[], None]], ...] = (
+    ("seeded-retries-begin-anew", "send_is_over_in_its_time", no_broker_answers),
     ("st-reput-thread-dies", "no_record_is_missed", a_full_disk_takes_no_unit_for_a_while),
     ("fl-timeout-is-ok", "acknowledged_is_on_the_disk", no_force_succeeds),
     ("fl-error-swallowed", "acknowledged_is_on_the_disk", no_force_succeeds),

@@ -23,10 +23,11 @@ from stateful_tests.worlds.subjects import subject_named
 STORM = {"subject": "repaired", "workload": "clustering", "profile": "storm", "strategy": "uniform"}
 
 
-def failure(name: str, *signature: str, seed: int = 0) -> Row:
-    """The row of a unit that shows a way to fail; each seed has a tape of its own."""
+def failure(name: str, *signature: str, seed: int = 0, runs: int = 1) -> Row:
+    """The row of a unit that shows a way to fail in so many runs; each seed has a tape of its own."""
     return {"kind": "failure", "property": name, "signature": json.dumps([name, *signature]), "seed": seed, **STORM,
-            "choices": bytes([1, seed]), "digest": bytes([seed]), "time_ms": 7, "sentence": "It fails."}
+            "choices": bytes([1, seed]), "digest": bytes([seed]), "time_ms": 7, "sentence": "It fails.",
+            "violated": runs}
 
 
 def seen(*rows: Row, limits: Limits | None = None, told: Sequence[Key] = ()) -> Failures:
@@ -114,6 +115,27 @@ def test_a_row_says_which_ways_were_counted_only(tmp_path: Path) -> None:
     assert notes == {
         KEPT: ("It fails.; in 2 of 9 runs, in 2 ways, 1 of them counted only, put down to D1 too", ("X1",)),
         OWNERS: ("It fails.; in 2 of 9 runs", ("D1",))}
+
+
+@pytest.mark.parametrize(("more", "counted"), [
+    ((), "in 3 of 9 runs; with what hazards explain in 7 of 9 runs, in 2 ways"),
+    (("in time",), "in 3 of 9 runs, nor one more way; with what hazards explain in 7 of 9 runs, in 3 ways"),
+    (("in time", "late"), "in 3 of 9 runs, nor 2 more ways; with what hazards explain in 7 of 9 runs, in 4 ways"),
+])
+def test_a_row_counts_what_no_hazard_explains_by_itself(tmp_path: Path, more: tuple[str, ...], counted: str) -> None:
+    aim = Aim(("repaired",), ("clustering",), ("storm",), ("uniform",)).checked()
+    book, unit = Sightings(aim, tmp_path), search_unit(aim.arms()[0], 0, 0, 0).id
+    explained = failure(KEPT, "QueueTaken", put_down_to("X1"))
+    strange = [failure(KEPT, way, seed=seed, runs=runs) for seed, (way, runs) in enumerate((
+        ("QueueTaken", 2), ("QueueTaken", 1), *((way, 1) for way in more)), 6)]
+    judged = {"kind": "judged", "property": KEPT, "runs": 9, "violated": 7, "unknown": 0, "segments": 1, "cpu_us": 1}
+    book.add({**row, "unit": unit, "error": None} for row in (explained, *strange, judged))
+    for failing in book._about["repaired"].failures.looked_at():
+        if not failing.expected:
+            failing.answers, failing.played = [failing.first], failing.first
+    row, = (one for one in book.verdicts() if one.property == KEPT)
+    assert row.note.startswith(f"It fails.; no hazard explains this, {counted}; the run shows no cause of X1")
+    assert (row.expected, row.outcome) == (Outcome.HOLDS, Outcome.VIOLATED)
 
 
 @pytest.mark.parametrize("signature", [("in time",), ("in time", put_down_to("D4"))])

@@ -138,6 +138,7 @@ BREAKS: Mapping[str, str] = {
     "send_outcome_is_honest": "P1",
     "message_is_stored_once": "P6 P12",
     "check_passes_every_half_message": "T4",
+    "message_comes_as_it_was_sent": "T5",
     "half_message_ends_at_last": "T3",
     "attempts_are_used": "P2 P5 P7",
     "queue_is_one_of_the_list": "P4",

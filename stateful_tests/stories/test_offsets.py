@@ -192,7 +192,7 @@ def test_x16_two_processes_with_one_client_id_share_a_file_of_offsets() -> None:
         node = world.simulation.nodes["c1"]
         config = ClientConfig(world.namesrv_addrs, "c1")
         second = DefaultMQPushConsumerImpl(node, MQClientManager(node), config, ALONE)  # as if in another process
-        second.message_listener = Listener(node, "G", world.notes, orderly=False)
+        second.message_listener = Listener(node, world.notes, second.config)
         world.run(2_000)
         world.call("c1", second.start)
         world.run(20_000)

@@ -229,6 +229,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "> 0"),
     (stores.test_t4_a_half_message_that_cannot_be_read_keeps_the_check_from_all_behind_it, "unreadable_half_is_passed",
      "from_check"),
+    (senders.test_t5_a_half_message_that_was_asked_about_comes_without_its_flag, "renewed_half_keeps_its_flag",
+     "!= asked.contents"),
     (listeners.test_x5_a_send_back_that_is_not_answered_in_time_is_stored_and_sent_anew, "sent_back_once", "== 2"),
     (listeners.test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails, "expired_is_over",
      "== 2"),

@@ -9,11 +9,13 @@ from impl.client.client_errors import ClientErrorCode, SendError
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.client.offset_store import MQBrokerError
 from impl.client.producer_config import ProducerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import SendResult
 from impl.common.message_to_send import Message
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaError
-from impl.events import HalfMessageEnded, MessageAppended, SendAttempted, SendFailed
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.events import HalfMessageEnded, MessageAppended, MessagesGiven, SendAsked, SendAttempted, SendFailed
 from stateful_tests.stories.senders import (
     BROKERS,
     COMMITTED_AND_UNKNOWN,
@@ -25,10 +27,12 @@ from stateful_tests.stories.senders import (
     outcome,
     two_brokers,
 )
+from stateful_tests.worlds.deeds import GROUP
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.world import World
 
 AWARE = ProducerConfig("P", send_latency_fault_enable=True)
+FROM_FIRST = PushConsumerConfig(GROUP, {TOPIC: "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 BUSY, ABSENT = 2, 17
 HALF, GIVEN_UP = "RMQ_SYS_TRANS_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"
 
@@ -201,3 +205,18 @@ def test_t3_a_half_message_that_is_committed_is_given_up_while_its_producers_are
         world.run(40_000)
         (half,) = {event.key for _, event in world.events(MessageAppended) if event.topic == HALF}
         assert [event.topic for _, event in world.events(MessageAppended) if event.key == half][-1] == GIVEN_UP
+
+
+def test_t5_a_half_message_that_was_asked_about_comes_without_its_flag() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKERS[0], BROKERS[0], topics=[TopicConfig(TOPIC, 2, 2)], transaction_check_interval_ms=1_000)
+        world.run(100)
+        world.add_consumer("consumer1", FROM_FIRST)
+        world.script.draw("what becomes of a transaction", COMMITTED_AND_UNKNOWN)
+        world.add_producer(PRODUCER, Sending(TOPIC, (IN_TRANSACTION,)))
+        world.run(20_000)
+        asked = next(event for _, event in world.events(SendAsked))
+        given = next(event for _, event in world.events(MessagesGiven))
+        assert given.keys == (asked.key,)
+        assert given.contents != asked.contents

@@ -12,13 +12,16 @@ from impl.client.message_listener import (
     later,
     success,
 )
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.retry_level import max_reconsume_times
 from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
+from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.notes import Notes
 
 WORK_MS = 100, 3_000, 25_000
@@ -47,16 +50,16 @@ class Listener:
 
     orderly -- one batch of a queue comes after the other; else every second one needs a third of the time, so that
     later messages are settled earlier. work_ms -- how long it works on a batch that begins now. fates -- see `fate_of`.
-    most -- how often its group sends a message back.
+    config -- of its consumer. most -- how often its group sends a message back.
     """
 
     def __init__(
-        self, node: Node, group: str, notes: Notes, *, orderly: bool, fates: Sequence[str] = (), most: int = 0,
+        self, node: Node, notes: Notes, config: PushConsumerConfig, fates: Sequence[str] = (),
     ) -> None:
         """Work for no time."""
-        self.node, self.orderly, self.work_ms = node, orderly, 0
-        self.fates, self.most = fates, most
-        self._group, self._notes = group, notes
+        self.node, self.config, self.orderly, self.work_ms, self.fates = node, config, config.orderly, 0, fates
+        self._group, self._notes = config.consumer_group, notes
+        self.most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
         """See MessageListener: the first message that fails decides, and what is before it is settled if it can be."""
@@ -100,7 +103,9 @@ class Listener:
         offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(_key(msg) or "" for msg in msgs)
         if answers is None:
             attempts = tuple(msg.reconsume_times for msg in msgs)
-            self.node.trace(MessagesGiven(self._group, mq, offsets, keys, attempts, self.most, self.orderly))
+            self.node.trace(MessagesGiven(
+                self._group, mq, offsets, keys, attempts, self.most, self.orderly, tuple(map(content_of, msgs)),
+                self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms))
         else:
             self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
 

@@ -198,8 +198,7 @@ class Machines(Course):
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
-                consumer.message_listener = Listener(
-                    node, config.consumer_group, self.notes, orderly=config.orderly, fates=self.fates, most=most)
+                consumer.message_listener = Listener(node, self.notes, config_now, self.fates)
                 self.consumers[machine].append(consumer)
                 for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(

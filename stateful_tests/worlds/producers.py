@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import shake_256
@@ -26,8 +27,10 @@ from impl.common.message_const import (
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.events import SendAsked, SendTold
 from impl.hosts.simulation.node import Node
 from invariants.histories.operations import ACKNOWLEDGED, COMMITTED_HALF, FAILED, ROLLED_BACK, SEND, UNKNOWN
+from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.notes import Notes
 
 SEND_EVERY_MS = 500
@@ -172,7 +175,7 @@ class Producer:
         message = Message(self.sending.topic, b"", keys=key or "")
         self.producer.impl.kernel.set_uniq_id(message)
         uniq_id = message.uniq_id or ""
-        message.body = shake_256(uniq_id.encode()).digest(length)
+        message.body, message.flag = shake_256(uniq_id.encode()).digest(length), length
         tag, level = self._drawn(self.sending.tags, "which tag"), self._drawn(self.sending.delay_levels, "how long")
         if tag is not None:
             message.put_property(PROPERTY_TAGS, tag)
@@ -189,7 +192,12 @@ class Producer:
 
     async def _sync(self, _: int) -> None:
         message = self._message()
-        await self._noted([message], partial(self.producer.send, message))
+        await self._noted([message], partial(self.producer.send, message), attempts=self._attempts)
+
+    @property
+    def _attempts(self) -> int:
+        """How many requests there may be for a message whose queue the producer chooses."""
+        return 1 + self.sending.config.retry_times_when_send_failed
 
     async def _chosen(self, number: int) -> None:
         message, selector = self._message(), FirstQueues(self.sending.queues or 1)
@@ -197,10 +205,11 @@ class Producer:
 
     async def _batch(self, _: int) -> None:
         messages = [self._message() for _ in range(BATCH)]
-        await self._noted(messages, partial(self.producer.send_batch, messages))
+        await self._noted(messages, partial(self.producer.send_batch, messages), attempts=self._attempts)
 
     async def _async(self, _: int) -> None:
         message = self._message()
+        self._ask([message], 1 + self.sending.config.retry_times_when_send_async_failed, asynchronous=True)
         try:
             self.producer.send_async(message, Outcome(self, [message]))
         except JavaError as error:
@@ -209,10 +218,10 @@ class Producer:
     async def _oneway(self, _: int) -> None:
         message = self._message()
         self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
-        try:
+        self._ask([message], 1)
+        with suppress(JavaError):
             await self.producer.send_oneway(message)
-        except JavaError:
-            return
+        self.node.trace(SendTold(self.producer.config.producer_group, _joined([message])))
 
     async def _in_order(self, key: str) -> None:
         """One message of a key after the other, each into the queue that its key has in the list of that moment."""
@@ -228,6 +237,7 @@ class Producer:
             message.put_property(PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS, str(self.sending.immunity_seconds))
         key = message.uniq_id or ""
         self._transactions.begin(key)
+        self._ask([message], self._attempts)
         try:
             result = await self.transactional.send_message_in_transaction(message)
         except JavaError as error:
@@ -241,8 +251,9 @@ class Producer:
     # Outcomes ---------------------------------------------------------------------------------------------------------
 
     async def _noted(
-        self, messages: Sequence[Message], send: Callable[[], object], key: str | None = None,
+        self, messages: Sequence[Message], send: Callable[[], object], key: str | None = None, *, attempts: int = 1,
     ) -> None:
+        self._ask(messages, attempts)
         try:
             result = await send()  # type: ignore[misc]  # a coroutine function of the producer
         except JavaError as error:
@@ -250,8 +261,15 @@ class Producer:
         else:
             self.succeeded(messages, result, key)
 
+    def _ask(self, messages: Sequence[Message], attempts: int, *, asynchronous: bool = False) -> None:
+        """Report that messages are about to be sent together; attempts -- how many requests there may be."""
+        config, contents = self.producer.config, tuple(map(content_of, messages))
+        self.node.trace(SendAsked(config.producer_group, _joined(messages), self.sending.topic, attempts,
+                                  config.send_msg_timeout_ms, contents, asynchronous))
+
     def failed(self, messages: Sequence[Message], error: JavaError) -> None:
         """Note it; most exceptions do not say whether a message is stored."""
+        self.node.trace(SendTold(self.producer.config.producer_group, _joined(messages)))
         certain = response_code_of(error) in NOTHING_TRIED
         for message in messages:
             self._notes.note(FAILED if certain else UNKNOWN, self.node.name, message.uniq_id)
@@ -260,6 +278,9 @@ class Producer:
         self, messages: Sequence[Message], result: SendResult, key: str | None = None, *, half: bool = False,
     ) -> None:
         """Note it; another status than SEND_OK says only that the master has it in memory."""
+        self.node.trace(SendTold(
+            self.producer.config.producer_group, _joined(messages), result.send_status.name, result.msg_id,
+            result.message_queue, result.queue_offset))
         for number, message in enumerate(messages):
             if result.send_status is not SendStatus.SEND_OK:
                 self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
@@ -267,6 +288,10 @@ class Producer:
             mq = None if half else result.message_queue  # consumers find it elsewhere
             offset = None if half else result.queue_offset + number
             self._notes.note(ACKNOWLEDGED, self.node.name, message.uniq_id, mq=mq, offset=offset, key=key)
+
+
+def _joined(messages: Sequence[Message]) -> str:
+    return ",".join(message.uniq_id or "" for message in messages)
 
 
 class Outcome:

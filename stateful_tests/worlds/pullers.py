@@ -22,6 +22,7 @@ from impl.events import CommitAsked, MessagesPolled, PollBegan, QueueRested, Que
 from impl.hash_map import IllegalStateError
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
+from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.notes import Notes
 
 POLL_MS = 1_000, 5_000, 0
@@ -92,7 +93,9 @@ class Puller:
             return
         mq = MessageQueue(msgs[0].topic, msgs[0].broker_name or "", msgs[0].queue_id)
         self._begins.setdefault(mq, msgs[0].queue_offset)
-        self.node.trace(MessagesPolled(self.consumer.group, mq, tuple(msg.queue_offset for msg in msgs)))
+        keys = tuple(msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or "" for msg in msgs)
+        self.node.trace(MessagesPolled(self.consumer.group, mq, tuple(msg.queue_offset for msg in msgs), keys,
+                                       tuple(map(content_of, msgs))))
         for kind in (DELIVERED, CONSUMED):
             for msg in msgs:
                 self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),

@@ -16,7 +16,14 @@ def _failed(event: told.SendFailed, _: told.SendFailed | None) -> Template:
     return "{client_id} gives {key} up after attempt {attempts} of {allowed}" + (": {code}" if event.code >= 0 else "")
 
 
+def _told(event: told.SendTold, _: told.SendTold | None) -> Template:
+    """What the application was told."""
+    return "the application is told of {key}: " + ("{status}, at {queue_offset} of {mq}" if event.mq else "nothing")
+
+
 SENTENCES: dict[type, Said] = {
+    told.SendAsked: Said("the application of {at} sends {key}", "sends"),
+    told.SendTold: Said(_told, "sends told"),
     told.ProducerStarted: Said("{client_id} starts a producer of {group}", "starts of producers"),
     told.ProducerShutDown: Said("{client_id} has shut its producer of {group} down", "ends of producers"),
     told.PublishInfoUpdated: Said(

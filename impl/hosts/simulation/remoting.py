@@ -3,6 +3,7 @@
 No fault is injected here; this is what 4.9.3 makes of those of the network. What is mirrored with its hazards:
 
 * requests of one connection go to the pools of their codes and are answered in any order;
+* a request has its opaque before it waits for a channel or a permit (RemotingCommand#createRequestCommand);
 * the response table is keyed by opaque only; what comes late, or twice, is dropped;
 * a synchronous call that times out closes its connection, which fails all other calls that wait on it
   (NettyRemotingClient#invokeSync, NettyRemotingAbstract#failFast); a close by the other side fails none of them;
@@ -223,12 +224,16 @@ class Remoting:
             waiting[0].send_request_ok = False
             self._finish(*waiting)
 
+    def next_opaque(self) -> int:
+        """RemotingCommand.requestId: whoever makes a request takes a number at once."""
+        self._opaque += 1
+        return self._opaque
+
     def _register(
-        self, channel: Channel, request: Command, timeout_ms: int,
+        self, channel: Channel, request: Command, opaque: int, timeout_ms: int,
         callback: InvokeCallback | None, thread: Future | None,
     ) -> ResponseFuture:
         """Enter the request into the response table and write it."""
-        self._opaque = opaque = self._opaque + 1
         future = ResponseFuture(channel, opaque, timeout_ms, self.process.now_ms(), callback)
         self.response_table[opaque] = future, thread
         if not self._scanning:
@@ -239,11 +244,11 @@ class Remoting:
             self.process.kernel.at(self.process.kernel.now_ms, self._request_fail, opaque)
         return future
 
-    async def invoke_sync_on(self, channel: Channel, request: Command, timeout_ms: int) -> Command:
+    async def invoke_sync_on(self, channel: Channel, request: Command, opaque: int, timeout_ms: int) -> Command:
         """NettyRemotingAbstract#invokeSyncImpl."""
         process = self.process
         thread = Future(process.kernel)
-        future = self._register(channel, request, timeout_ms, None, thread)
+        future = self._register(channel, request, opaque, timeout_ms, None, thread)
         await process.until(thread, timeout_ms)
         self.response_table.pop(future.opaque, None)
         if future.response_command is not None:
@@ -255,7 +260,7 @@ class Remoting:
         raise RemotingSendRequestError(channel.remote_address)
 
     async def invoke_async_on(
-        self, channel: Channel, request: Command, timeout_ms: int, callback: InvokeCallback,
+        self, channel: Channel, request: Command, opaque: int, timeout_ms: int, callback: InvokeCallback,
     ) -> None:
         """NettyRemotingAbstract#invokeAsyncImpl."""
         begin_ms = self.process.now_ms()
@@ -265,21 +270,20 @@ class Remoting:
         if timeout_ms < cost_ms:
             self.async_permits.release()
             raise RemotingTimeoutError("invokeAsyncImpl call timeout")
-        self._register(channel, request, timeout_ms - cost_ms, callback, None)
+        self._register(channel, request, opaque, timeout_ms - cost_ms, callback, None)
 
-    async def invoke_oneway_on(self, channel: Channel, request: Command, timeout_ms: int) -> None:
+    async def invoke_oneway_on(self, channel: Channel, request: Command, opaque: int, timeout_ms: int) -> None:
         """NettyRemotingAbstract#invokeOnewayImpl; a write that fails is only logged in Java."""
         permits = self.oneway_permits
         if not permits.take() and not await permits.acquire(timeout_ms):
             raise _no_permit("invokeOnewayImpl", "semaphoreOnewayValue", timeout_ms, permits)
-        self._write_oneway(channel, request)
+        self._write_oneway(channel, request, opaque)
 
-    def _write_oneway(self, channel: Channel, request: Command) -> None:
+    def _write_oneway(self, channel: Channel, request: Command, opaque: int) -> None:
         """The end of #invokeOnewayImpl, with a permit."""
         permits = self.oneway_permits
-        self._opaque += 1
         channel.network.requests += channel.active
-        channel.write(on_wire(request, self._opaque, oneway=True), lossy=True)
+        channel.write(on_wire(request, opaque, oneway=True), lossy=True)
         if channel.is_writable():
             permits.release()
         else:

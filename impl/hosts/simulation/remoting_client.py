@@ -112,7 +112,7 @@ class RemotingClient(Remoting):
 
     async def invoke_sync(self, addr: str | None, request: Command, timeout_ms: int) -> Command:
         """See RemotingClient in `impl.ports.remoting`."""
-        channel = self._channel_at_hand(addr)
+        opaque, channel = self.next_opaque(), self._channel_at_hand(addr)
         if channel is None:
             begin_ms = self.process.now_ms()
             channel = await self._open_channel(addr)
@@ -121,27 +121,28 @@ class RemotingClient(Remoting):
                 self._close_channel(addr, channel)
                 raise RemotingTimeoutError(f"invokeSync call the addr[{_text(addr)}] timeout")
         try:
-            return await self.invoke_sync_on(channel, request, timeout_ms)
+            return await self.invoke_sync_on(channel, request, opaque, timeout_ms)
         except (RemotingSendRequestError, RemotingTimeoutError):
             self._close_channel(addr, channel)
             raise
 
     async def invoke_async(self, addr: str | None, request: Command, timeout_ms: int, callback: InvokeCallback) -> None:
         """See RemotingClient in `impl.ports.remoting`."""
-        begin_ms = self.process.now_ms()
+        opaque, begin_ms = self.next_opaque(), self.process.now_ms()
         channel = self._channel_at_hand(addr) or await self._open_channel(addr)
         timeout_ms -= self.process.now_ms() - begin_ms
         if timeout_ms < 0:
             raise RemotingTooMuchRequestError(f"invokeAsync call the addr[{_text(addr)}] timeout")
-        await self.invoke_async_on(channel, request, timeout_ms, callback)
+        await self.invoke_async_on(channel, request, opaque, timeout_ms, callback)
 
     async def invoke_oneway(self, addr: str | None, request: Command, timeout_ms: int) -> None:
         """See RemotingClient in `impl.ports.remoting`."""
+        opaque = self.next_opaque()
         channel = self._channel_at_hand(addr) or await self._open_channel(addr)
         if self.oneway_permits.take():
-            self._write_oneway(channel, request)
+            self._write_oneway(channel, request, opaque)
         else:
-            await self.invoke_oneway_on(channel, request, timeout_ms)
+            await self.invoke_oneway_on(channel, request, opaque, timeout_ms)
 
     async def close_channels(self, addrs: Sequence[str]) -> None:
         """See RemotingClient in `impl.ports.remoting`."""

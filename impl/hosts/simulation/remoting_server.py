@@ -41,17 +41,17 @@ class RemotingServer(Remoting):
 
     async def invoke_sync(self, channel: Connection, request: Command, timeout_ms: int) -> Command:
         """See RemotingServer in `impl.ports.remoting`."""
-        return await self.invoke_sync_on(end_of(channel), request, timeout_ms)
+        return await self.invoke_sync_on(end_of(channel), request, self.next_opaque(), timeout_ms)
 
     async def invoke_async(
         self, channel: Connection, request: Command, timeout_ms: int, callback: InvokeCallback,
     ) -> None:
         """See RemotingServer in `impl.ports.remoting`."""
-        await self.invoke_async_on(end_of(channel), request, timeout_ms, callback)
+        await self.invoke_async_on(end_of(channel), request, self.next_opaque(), timeout_ms, callback)
 
     async def invoke_oneway(self, channel: Connection, request: Command, timeout_ms: int) -> None:
         """See RemotingServer in `impl.ports.remoting`."""
-        await self.invoke_oneway_on(end_of(channel), request, timeout_ms)
+        await self.invoke_oneway_on(end_of(channel), request, self.next_opaque(), timeout_ms)
 
     def connected(self, channel: Channel) -> None:
         """NettyRemotingServer.NettyConnectManageHandler#channelActive."""

@@ -20,7 +20,7 @@ async def _leave_it_open(self: RemotingClient, addr: str | None, request: Comman
 
     So a slow server does not take its caller for gone, and a dead connection is not used again.
     """
-    channel = self._channel_at_hand(addr)
+    opaque, channel = self.next_opaque(), self._channel_at_hand(addr)
     if channel is None:
         begin_ms = self.process.now_ms()
         channel = await self._open_channel(addr)
@@ -28,7 +28,7 @@ async def _leave_it_open(self: RemotingClient, addr: str | None, request: Comman
     try:
         if timeout_ms < 0:
             raise RemotingTimeoutError(f"invokeSync call the addr[{addr}] timeout")  # noqa: TRY301  # handled as any
-        return await self.invoke_sync_on(channel, request, timeout_ms)
+        return await self.invoke_sync_on(channel, request, opaque, timeout_ms)
     except RemotingTimeoutError:
         wrapper = self.channel_tables.get(channel.remote_address)
         if wrapper is not None and wrapper.channel is channel:

@@ -7,8 +7,10 @@ from dataclasses import replace as changed
 
 from impl.broker import pull_message_processor, send_message_processor
 from impl.broker.send_message_back import SendMessageBack
+from impl.broker.transaction import transactional_message_bridge
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from impl.common.headers import SendMessageRequestHeader
+from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
 from impl.common.pull_result import PullResult
 from impl.common.subscription_group_config import SubscriptionGroupConfig
@@ -16,6 +18,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX
 from impl.decisions.pull_answer import BrokerSide, PullAnswer, PullCode, PullStatus, pull_code
 from impl.hash_map import HashMap
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_reads import GetMessageResult
 from impl.variants.variant import Variant, around, replace
 
@@ -63,6 +66,17 @@ def _pass_what_cannot_be_read(original: Callable[..., PullResult | None]) -> Cal
     return get_message
 
 
+@around(transactional_message_bridge, "renew_half_message_inner")
+def _with_its_flag(original: Callable[..., MessageExtBrokerInner]) -> Callable[..., MessageExtBrokerInner]:
+    def renew_half_message_inner(half: MessageExt) -> MessageExtBrokerInner:
+        """A copy with all that it had."""
+        inner = original(half)
+        inner.flag = half.flag
+        return inner
+
+    return renew_half_message_inner
+
+
 REPAIRS = (
     Variant("dead_letters_do_not_wait", "repair", "A dead letter is in its queue as soon as the broker has it.",
             "SendMessageProcessor#handleRetryAndDLQ: no DELAY", ("M1",), (_without_delay,)),
@@ -75,4 +89,6 @@ REPAIRS = (
     Variant("unreadable_half_is_passed", "repair", "The check goes on behind a half message that cannot be read.",
             "the idea; apache/rocketmq #9523 keeps what a round has done before an exception", ("T4",),
             (_pass_what_cannot_be_read,)),
+    Variant("renewed_half_keeps_its_flag", "repair", "A half message that is put back has the flag that it had.",
+            "TransactionalMessageBridge#renewHalfMessageInner: setFlag", ("T5",), (_with_its_flag,)),
 )

@@ -15,7 +15,7 @@ from stateful_tests.stories.scenes import BROKER, FIRST, LAST
 
 VALUES: dict[Any, tuple[Any, ...]] = {
     str: ("broker-a", "G"), int: (0, -7), int | None: (12, None), bool: (True, False), str | None: ("c1", None),
-    MessageQueue: (FIRST,), tuple[MessageQueue, ...]: ((FIRST, LAST), ()),
+    MessageQueue: (FIRST,), MessageQueue | None: (FIRST, None), tuple[MessageQueue, ...]: ((FIRST, LAST), ()),
     frozenset[MessageQueue]: (frozenset({FIRST, LAST}), frozenset()),
     frozenset[str]: (frozenset({"orders"}), frozenset()), tuple[str | None, ...]: (("c1", None), ()),
     tuple[str | None, ...] | None: (("c1",), (), None), tuple[int, int] | None: ((3, 1), None),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,6 +18,7 @@ from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.channel import IDLE_MS
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import FaultProfile
+from impl.hosts.simulation.remoting import Remoting
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.hosts.simulation.wire import copied
 from impl.ports.node import Node
@@ -161,6 +162,20 @@ def test_requests_of_one_connection_overtake_each_other_in_a_pool(world: World) 
     world.sync("a", SLOW, 100)
     world.sync("b", ECHO, 1)
     assert texts(world.run(200)) == ["CONNECT", "slow 100 begins", "b: (0, 1)", "a: (0, 100)"]
+
+
+def test_a_request_that_waits_to_be_written_keeps_its_earlier_number(world: World) -> None:
+    world.sync("connect", ECHO)
+    world.run(10)
+    permits = cast("Remoting", world.client).oneway_permits
+    permits.free = 0
+    world.start("waits", world.client.invoke_oneway(ADDRESS, Command(SILENT, body="waits"), 100))
+    world.run(1)
+    world.sync("overtakes", SILENT, "overtakes")
+    world.run(1)
+    permits.release()
+    world.run(10)
+    assert [(request.body, request.opaque) for _, request in world.server.silent] == [("overtakes", 3), ("waits", 2)]
 
 
 def test_a_full_pool_answers_busy_but_not_to_one_way_requests(world: World) -> None:

@@ -13,11 +13,15 @@ import pytest
 from impl.broker.consumer_manager import ConsumerManager
 from impl.client import rebalance, rebalance_push
 from impl.client.process_queue import ProcessQueue
+from impl.common.headers.shape import SHAPES
 from impl.decisions import allocation, retry_level, start_offset
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere, Source
+from impl.hash_map import HashMap
 from impl.hosts.simulation.tape import RandomTape
+from impl.remoting import custom_headers
+from impl.remoting.remoting_command import RemotingCommandError
 from impl.variants.catalogue import BUGS, NO_REPAIR, NOT_EXPRESSIBLE, REPAIRS
 from impl.variants.stack import active
 from impl.variants.subjects import variants_of
@@ -230,6 +234,17 @@ def test_a_function_is_replaced_wherever_it_was_imported_by_its_name() -> None:
         sys.modules["imported_late"] = late
     del sys.modules["imported_late"]
     assert PUSH["start_offset"] is start_offset.start_offset is vars(late)["start_offset"] is shipped
+
+
+def test_a_function_is_replaced_in_the_tables_that_hold_it() -> None:
+    shape, fields = SHAPES["CreateTopicRequestHeader"], HashMap[str | None, str | None]()
+    fields.put("topicFilterType", "ODD")
+    accepts_all = Replacement(custom_headers, "_check_topic", lambda values: None)  # noqa: ARG005  # takes what it took
+    with active([bug(accepts_all)], [bug(accepts_all)]) as calls:
+        custom_headers.decode_custom_header(shape, fields)
+    assert calls == {"impl.remoting.custom_headers._check_topic": 1}
+    with pytest.raises(RemotingCommandError):
+        custom_headers.decode_custom_header(shape, fields)
 
 
 # Files of one's own ---------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from impl.events import (
     LockReleased,
     LocksAnswered,
     LocksHeard,
+    MessagesAnswered,
+    MessagesGiven,
     MessagesSettled,
     ProcessKilled,
     QueueDropped,
@@ -58,6 +60,18 @@ def released(ms: int = 5) -> Record:
 def listens(ms: int = 2, mq: MessageQueue = MQ) -> Record:
     """A listener begins."""
     return ms, C, ListenerStarted(ID, G, mq)
+
+
+def given(*attempts: int) -> Record:
+    """An application is given messages of which some were tried before: at most three times."""
+    numbers = range(len(attempts))
+    return 2, C, MessagesGiven(G, MQ, tuple(numbers), tuple(map(str, numbers)), attempts, 3, orderly=True)
+
+
+def says(*answers: str, mq: MessageQueue = MQ) -> Record:
+    """What it makes of them."""
+    numbers = range(len(answers))
+    return 2, C, MessagesAnswered(G, mq, tuple(numbers), tuple(map(str, numbers)), answers)
 
 
 def answered(*granted_mqs: MessageQueue, asked: tuple[MessageQueue, ...] = (MQ,)) -> Record:
@@ -123,6 +137,15 @@ HISTORIES = (
             kept=(listens(), dropped(by_rebalance=False), released())),
     Written("lock_outlasts_the_batch", broken=(listens(), ENDED, released()), kept=(listens(), STOPPING, released())),
     Written("lock_outlasts_the_batch", broken=(listens(), released()), kept=(listens(mq=MQ2), DIES, released())),
+    *(Written("lock_outlasts_the_batch", broken=(given(*most), listens(), says(*good), dropped(), released()),
+              kept=(given(0, 2), listens(), says(*again), dropped(), released()))
+      for most, good, again in (((0, 2), ("SUCCESS",) * 2, ("LATER",) * 2), ((0, 2), ("NEVER",) * 2, ("NULL",) * 2),
+                                ((0, 3), ("LATER",) * 2, ("EXCEPTION",) * 2))),
+    Written("lock_outlasts_the_batch", broken=(given(0, 2), listens(), says("LATER", mq=MQ2), released()),
+            kept=(given(0, 2), listens(), says("LATER"), listens(mq=MQ2), released())),
+    Written("lock_outlasts_the_batch", broken=(given(0, 2), listens(), says("LATER"), listens(), released()),
+            kept=(given(0, 2), listens(), says("LATER"), released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), says("LATER"), released())),
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(33_001)),
             kept=(granted(0), listens(33_000)), bounds=CALM),
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(98_001)),

@@ -11,6 +11,7 @@ from impl.events import (
     CommitAsked,
     DiskFilled,
     MessagesPolled,
+    OffsetAnswered,
     OffsetSent,
     PollBegan,
     ProcessKilled,
@@ -48,6 +49,11 @@ def pulled(mq: MessageQueue = MQ, at: str = C) -> Told:
     return 5, at, PullSuspended(at, G, mq, 5)
 
 
+def told(offset: int, at: str = C, queue_id: int = 0) -> Told:
+    """A broker answers a client with what is committed."""
+    return 2, B, OffsetAnswered(B, G, "orders", queue_id, f"{at}:1", offset)
+
+
 def answered(code: PullCode) -> Told:
     """A broker answers a pull."""
     return 3, C, PullAnswered(C, G, MQ, code, 9)
@@ -81,6 +87,10 @@ HISTORIES = (
             (polled(5), AGAIN, polled(6), sent(6))),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(MQ), sent(7)), (polled(5, 6), has(), sent(7))),
     Written("only_what_was_worked_on_is_committed", (polled(3), SOUGHT, sent(5)), (polled(3), SOUGHT, sent(4))),
+    Written("only_what_was_worked_on_is_committed", (told(4), SOUGHT, sent(5)), (told(5), SOUGHT, sent(5))),
+    Written("only_what_was_worked_on_is_committed", (told(5, C2), told(5, queue_id=1), SOUGHT, sent(5)),
+            (told(5), told(4), SOUGHT, sent(5))),
+    Written("only_what_was_worked_on_is_committed", (told(5), KILLED, SOUGHT, sent(5)), (told(5), sent(6))),
     Written("only_what_was_worked_on_is_committed", (polled(5), sent(6)), (sent(6), sent(9, H), sent(9, mq=MQ2))),
     Written("only_what_was_worked_on_is_committed", (polled(5, group=H), AGAIN, sent(6, H)),
             (polled(5), AGAIN, sent(6))),

@@ -1,0 +1,189 @@
+"""What applications ask for and are told of their sends, and that consumers are given just what was sent.
+
+Applications say so themselves: no rule here hears of a send from the producer that it judges, but for each attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from impl import events
+from impl.decisions.message_queue import MessageQueue
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+
+HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
+_STATUS = {0: "SEND_OK", 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT"}
+"""What a broker answers, and the SendStatus that it stands for."""
+_TURNS = 25
+"""So many messages for each queue of a list, and one that has none is passed over: by chance no queue is, once in ten
+billion times."""
+_LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
+_LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
+
+
+class message_comes_as_it_was_sent(Rule):
+    """What a listener is given, or a poll, has the topic, the flag, the tags, the keys and the body that were sent.
+
+    So it is at every attempt: what is retried comes back under the topic that it was sent to.
+    """
+
+    shipped = "violated: T5 a half message that is put back loses its flag"
+    cite = "DefaultMQProducerImpl#sendKernelImpl, MessageDecoder#decode, #resetRetryAndNamespace"
+    about = "group key"
+    excuses = (cause("T5", "its broker has put it back, to ask about it",
+                     when=lambda rule, told: len(rule.halves.get(told.about[1:], ())) > 1),)
+
+    sent = Kept("key", survives="all")
+    # Where brokers have put half messages, again and again.
+    halves = Kept("key", survives="all")
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == HALF_TOPIC:
+            self.halves.setdefault((event.key,), set()).add((at, event.commit_log_offset))
+
+    @on(events.SendAsked)
+    def asks(self, _: int, at: str, event: events.SendAsked) -> None:
+        del at
+        self.sent.update({(key,): content for key, content in zip(event.key.split(","), event.contents, strict=True)})
+
+    @on(events.MessagesGiven, events.MessagesPolled)
+    def gives(self, _: int, at: str, event: events.MessagesGiven | events.MessagesPolled) -> Iterator[Told]:
+        for key, offset, content in zip(event.keys, event.offsets, event.contents, strict=False):
+            if self.sent.get((key,), content) != content:
+                yield self.told(f"{at} is given {key} at {offset} of {queue_text(event.mq)}, and it is not what was "
+                                "sent", event.group, key)
+
+
+class result_is_what_the_broker_says(Rule):
+    """A SendResult has the status that the broker has answered, the id of the message, and the place where it is."""
+
+    cite = "MQClientAPIImpl#processSendResponse"
+    about = "group key"
+
+    # The last answers to a send of a message; and where brokers have put it.
+    answered = Kept("at key")
+    appended = Kept("key", survives="all")
+
+    @on(events.SendAnswered)
+    def answers(self, _: int, at: str, event: events.SendAnswered) -> None:
+        self.answered.setdefault((at, event.key), set()).add(_STATUS.get(event.code))
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        place = self.facts.broker_name(at), event.topic, event.queue_id, event.queue_offset
+        self.appended.setdefault((event.key,), set()).add(place)
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        key = event.key.partition(",")[0]
+        if event.mq is None:
+            return
+        if event.status not in self.answered.get((at, key), ()):
+            yield self.told(f"{at} is told {event.status} of {key}, which no broker has answered", event.group, key)
+        if event.msg_id != event.key:
+            yield self.told(f"{at} is told of {event.msg_id}, and has sent {event.key}", event.group, key)
+        elif not self._is_there(key, event.mq, event.queue_offset):
+            yield self.told(f"{at} is told that {key} is at {event.queue_offset} of {queue_text(event.mq)}, and it is "
+                            "not", event.group, key)
+
+    def _is_there(self, key: str, mq: MessageQueue, queue_offset: int) -> bool:
+        """Whether a broker has put a message there; what waits elsewhere (delayed, half) is not looked for."""
+        places = {place[0]: place for place in self.appended.get((key,), ()) if place[1] == mq.topic}
+        return mq.broker_name not in places or (mq.broker_name, mq.topic, mq.queue_id, queue_offset) in self.appended[
+            key,]
+
+
+class attempts_are_no_more_than_asked(Rule):
+    """A message is sent no more often than its producer is configured to try, and one way once."""
+
+    cite = "DefaultMQProducer.retryTimesWhenSendFailed, retryTimesWhenSendAsyncFailed"
+    about = "client_id group"
+
+    asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        most = self.asked.get((event.key,), event.attempt)
+        if event.attempt > most:
+            yield self.told(f"{at} sends {event.key} {event.attempt} times, and is to try {most} times",
+                            event.client_id, event.group)
+
+
+class SendOver(Duty):
+    """What is common: who has no route of the topic asks for it first, and that takes another time.
+
+    asynchronous -- of which sends.
+    """
+
+    about = "at group key"
+    paid_by = (events.SendTold,)
+    late = "{at} has not been told of its send of {key} for {waited_ms} ms"
+
+    asynchronous: ClassVar[bool]
+    listed = Kept("at group topic", begins=(_LISTED,))
+
+    @on(events.SendAsked)
+    def begins(self, ms: int, at: str, event: events.SendAsked) -> None:
+        if event.asynchronous is self.asynchronous and (at, event.group, event.topic) in self.listed:
+            self.owe((at, event.group, event.key), ms)
+
+
+class send_is_over_in_its_time(SendOver):
+    """A send returns when the time-out of all its attempts is over.
+
+    An attempt that begins in time may wait for a connection besides.
+    """
+
+    cite = "DefaultMQProducer.sendMsgTimeout, DefaultMQProducerImpl#sendDefaultImpl: costTime"
+    within_ms = deadlines.told_of_send
+    asynchronous = False
+
+
+class callback_comes_in_its_time(SendOver):
+    """An asynchronous send calls back when the time-out of all its attempts is over.
+
+    Each retry may wait for a connection besides.
+    """
+
+    cite = "DefaultMQProducer.sendMsgTimeout, MQClientAPIImpl#sendMessageAsync, #onExceptionImpl"
+    within_ms = deadlines.called_back
+    asynchronous = True
+
+    @after(events.SendAsked)
+    def has_retries(self, ms: int, at: str, event: events.SendAsked) -> None:
+        if (key := (at, event.group, event.key)) in self.owed:
+            self.count_from(key, ms + (event.attempts - 1) * deadlines.CONNECT_MS)
+
+
+class queues_take_turns(Rule):
+    """Where a producer chooses among the queues of a topic, each of them gets messages."""
+
+    cite = "TopicPublishInfo#selectOneMessageQueue: sendWhichQueue"
+    about = "client_id group topic"
+    excuses = (Excuse("its producer is aware of latency, and shuns brokers that were slow",
+                      when=lambda rule, told: told.about[:1] in rule.aware),)
+
+    aware = Kept("client_id", survives="all", begins=(_LATENCY_AWARE,))
+    # How many messages a producer has sent to each queue of the list that it chooses from.
+    chosen = Kept("client_id group topic", survives="all")
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        if event.attempt > 1 or not event.listed or event.hashed is not None:
+            return
+        key = event.client_id, event.group, event.mq.topic
+        counts: dict[Any, int] = self.chosen.setdefault(key, {})
+        if {*counts} != event.listed:
+            counts = self.chosen[key] = dict.fromkeys(sorted(event.listed), 0)
+        counts[event.mq] = counts.get(event.mq, 0) + 1
+        if sum(counts.values()) >= _TURNS * len(event.listed):
+            passed_over = [mq for mq, count in counts.items() if not count]
+            del self.chosen[key]
+            for mq in passed_over[:1]:
+                yield self.told(f"{at} has sent {sum(counts.values())} messages, and none to {queue_text(mq)}", *key)

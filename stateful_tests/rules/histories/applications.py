@@ -1,0 +1,116 @@
+"""Written histories of applications: what they send, what they are told of it, and what others are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.applications  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    MessageAppended,
+    MessagesGiven,
+    MessagesPolled,
+    ProducerStarted,
+    PublishInfoUpdated,
+    SendAnswered,
+    SendAsked,
+    SendAttempted,
+    SendTold,
+)
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Written
+
+P, ID, C, G, A = "producer1", "producer1@1", "c1", "P", "broker-a"
+QUEUES = tuple(MessageQueue("orders", A, queue_id) for queue_id in range(2))
+CALM = Bounds()
+Told = tuple[int, str, Any]
+
+
+def asked(ms: int, key: str = "k", *contents: int, attempts: int = 3, later: bool = False) -> Told:
+    """The application sends."""
+    return ms, P, SendAsked(G, key, "orders", attempts, 3_000, contents or (7,), later)
+
+
+def told(ms: int, status: str = "", key: str = "k", offset: int = 4, **more: Any) -> Told:
+    """It is told what became of that."""
+    event = SendTold(G, key, status, key, QUEUES[0], offset) if status else SendTold(G, key)
+    return ms, P, event._replace(**more)
+
+
+def given(content: int, key: str = "k") -> Told:
+    """A listener is given a message."""
+    return 5, C, MessagesGiven("G", QUEUES[0], (4,), (key,), (0,), 16, False, (content,))
+
+
+def polled(content: int, *, keys: tuple[str, ...] = ("k",)) -> Told:
+    """An application polls it."""
+    return 5, C, MessagesPolled("G", QUEUES[0], (4,), keys, (content,))
+
+
+def tried(attempt: int = 1, mq: MessageQueue = QUEUES[0], key: str = "k", **more: Any) -> Told:
+    """The producer sends it."""
+    return 2, P, SendAttempted(ID, G, key, attempt, mq, **{"listed": frozenset(QUEUES), **more})
+
+
+def answered(code: int, key: str = "k") -> Told:
+    """A broker has answered."""
+    return 3, P, SendAnswered(A, "orders", 0, 4, 0, key, code)
+
+
+def appended(offset: int = 4, topic: str = "orders", key: str = "k", at: str = A) -> Told:
+    """A broker has put it."""
+    return 2, at, MessageAppended(at, topic, 0, offset, 100 * offset, 100, key)
+
+
+def at(ms: int) -> Told:
+    """Time passes."""
+    return ms, A, BrokerStarted(A, A, 0)
+
+
+HALF = appended(topic="RMQ_SYS_TRANS_HALF_TOPIC")
+LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
+NOTHING_LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
+MANY = (tried(),) * 50
+AWARE = (0, P, ProducerStarted(ID, G, send_latency_fault_enable=True))
+PLAIN = (0, P, ProducerStarted(ID, G))
+RENAMED = (0, A, BrokerStarted(A, "broker-x", 0))
+
+HISTORIES = (
+    Written("message_comes_as_it_was_sent", (asked(1), given(8)), (asked(1), given(7)), says="not what was sent"),
+    Written("message_comes_as_it_was_sent", (asked(1), polled(8)), (asked(1), polled(7), given(8, "other"))),
+    Written("message_comes_as_it_was_sent", (asked(1, "j,k", 6, 7), given(6)), (asked(1, "j,k", 6, 7), given(6, "j"))),
+    Written("message_comes_as_it_was_sent", (asked(1), HALF, appended(5, HALF[2].topic), given(8)), causes=("T5",)),
+    Written("message_comes_as_it_was_sent", (asked(1), HALF, HALF, appended(5), given(8)), causes=()),
+    Written("result_is_what_the_broker_says", (answered(10), told(4, "SEND_OK")),
+            (answered(10), told(4, "FLUSH_DISK_TIMEOUT")), says="SEND_OK of k, which no broker has answered"),
+    Written("result_is_what_the_broker_says", (answered(1), told(4, "SEND_OK")), (answered(1), told(4))),
+    Written("result_is_what_the_broker_says", (answered(0), answered(12), told(4, "SLAVE_NOT_AVAILABLE")),
+            (answered(0), answered(11), told(4, "SEND_OK"), told(4, "SLAVE_NOT_AVAILABLE"))),
+    Written("result_is_what_the_broker_says", (answered(0), told(4, "SEND_OK", msg_id="j")),
+            (answered(0), told(4, "SEND_OK")), says="told of j"),
+    Written("result_is_what_the_broker_says", (answered(0, "j"), told(4, "SEND_OK", "j,k", msg_id="j")),
+            (answered(0, "j"), told(4, "SEND_OK", "j,k"))),
+    Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
+            (appended(5), appended(), answered(0), told(4, "SEND_OK")), says="is at 4 of"),
+    Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
+            (appended(5, "SCHEDULE_TOPIC_XXXX"), appended(5, at="broker-b"), answered(0), told(4, "SEND_OK"))),
+    Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
+            (RENAMED, appended(5), answered(0), told(4, "SEND_OK"))),
+    Written("attempts_are_no_more_than_asked", (asked(1), tried(4)), (asked(1), tried(3), tried(4, key="other")),
+            says="4 times, and is to try 3 times"),
+    Written("send_is_over_in_its_time", (LISTED, asked(10)), (NOTHING_LISTED, asked(10)), bounds=CALM),
+    Written("send_is_over_in_its_time", (LISTED, asked(10)), (LISTED, asked(10, later=True)), bounds=CALM),
+    Written("send_is_over_in_its_time", (LISTED, asked(10), at(8_011), told(8_011)),
+            (LISTED, asked(10), at(8_010), told(8_010)), bounds=CALM, says="not been told of its send of k"),
+    Written("callback_comes_in_its_time", (LISTED, asked(10, later=True)), (LISTED, asked(10)), bounds=CALM),
+    Written("callback_comes_in_its_time", (LISTED, asked(10, later=True), at(13_011), told(13_011)),
+            (LISTED, asked(10, later=True), at(13_010), told(13_010)), bounds=CALM),
+    Written("queues_take_turns", MANY, MANY[1:], causes=(), says="sent 50 messages, and none to"),
+    Written("queues_take_turns", MANY, (*MANY[1:], tried(mq=QUEUES[1]))),
+    Written("queues_take_turns", MANY, (tried(2),) * 50),
+    Written("queues_take_turns", MANY, (tried(listed=frozenset()),) * 50),
+    Written("queues_take_turns", MANY, (tried(hashed="red"),) * 50),
+    Written("queues_take_turns", MANY, (*MANY[1:], tried(listed=frozenset(QUEUES[:1])))),
+    Written("queues_take_turns", (PLAIN, *MANY), (AWARE, *MANY)),
+)
