@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
 
 from impl.broker.controller import BrokerController
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
@@ -14,9 +13,6 @@ from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
 from invariants.views.values import QueueRange, Replicated, StoredRecord
-
-if TYPE_CHECKING:
-    from impl.ports.byte_stream import SelectableStream
 
 PROPERTY_TAGS = "TAGS"  # MessageConst
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
@@ -70,7 +66,7 @@ class StoreViews:
         return Replicated(
             store.get_min_phy_offset(), store.get_max_phy_offset(), store.commit_log.mapped_file_queue.flushed_where,
             service.push2_slave_max_offset,
-            tuple((cast("SelectableStream", one.connection).remote_address, one.slave_request_offset >= 0)
+            tuple((str(getattr(one.connection, "remote_address", "")), one.slave_request_offset >= 0)
                   for one in service.connection_list),
             tuple(one.next_offset for one in service.group_transfer_service.requests))
 
