@@ -89,7 +89,7 @@ class ConsumerGroup(Map):
         self._answers: dict[tuple[str, str], deque[Answer]] = {}
         self._connections: dict[str, dict[str, str]] = {}
         self._look, self._version = False, 0
-        self._illegal: set[tuple[tuple[str, int], MessageQueue]] = set()  # members that were told of no such offset
+        self._illegal: set[tuple[tuple[str, int] | None, MessageQueue]] = set()  # told of no such offset
         if watched is not None:
             self.takes.update({kind: partial(self._noting, take) for kind, take in self.takes.items()})
 
@@ -286,6 +286,7 @@ class ConsumerGroup(Map):
     @hears(events.QueueTaken)
     def _taken(self, machine: str, event: events.QueueTaken) -> list[Finding]:
         member = self._member(machine, event, event.mq.topic)
+        self._illegal.discard((member, event.mq))
         return [] if member is None else self._by_any_list(event, member, ("take", (member, event.mq)))
 
     @hears(events.QueueDropped)
@@ -300,8 +301,11 @@ class ConsumerGroup(Map):
             return self.monitor.take(event, ("give_up", (member, event.mq)))
         return found
 
-    @hears(events.OffsetFoundIllegal)
-    def _told_of_no_offset(self, machine: str, event: events.OffsetFoundIllegal) -> list[Finding]:
+    @hears(events.OffsetFoundIllegal, events.OffsetCorrected)
+    def _told_of_no_offset(
+        self, machine: str, event: events.OffsetFoundIllegal | events.OffsetCorrected,
+    ) -> list[Finding]:
+        """The queue is given up at once, and the one that is held 10 s later once more (X17)."""
         member = self._member(machine, event, event.mq.topic)
         self._illegal.update(() if member is None else [(member, event.mq)])
         return []

@@ -172,14 +172,23 @@ class beginning_is_elsewhere(Ascription):
     )
 
 
+def _was_corrected_late(rule: Any, found: Finding) -> bool:
+    """Whether the offset that is sent is a correction that came when the queue had been taken anew."""
+    taken = rule.past.last(events.QueueTaken, **_queue(found))
+    return rule.past.last(events.OffsetCorrected, since=place_of(taken), offset=said(found, "offset"),
+                          **_queue(found)) is not None
+
+
 class offset_of_a_holding_goes_back(Ascription):
-    """An orderly consumer reads its offset when it has the lock."""
+    """An orderly consumer reads its offset when it has the lock; a correction comes 10 s late."""
 
     judges = "commits_of_a_holding_go_forward"
     excuses = (
+        cause("X17", "the offset was corrected after the queue was taken", when=_was_corrected_late),
         cause("X10", "the offset was read, and nothing was answered", when=lambda rule, found: (
-            not _was_read_again(rule, found))),
-        cause("X23", "the offset was read after the queue was taken", when=_was_read_again),
+            not _was_read_again(rule, found) and not _was_corrected_late(rule, found))),
+        cause("X23", "the offset was read after the queue was taken, not corrected", when=lambda rule, found: (
+            _was_read_again(rule, found) and not _was_corrected_late(rule, found))),
     )
 
 

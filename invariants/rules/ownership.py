@@ -121,8 +121,6 @@ class told_members_rebalance(Duty):
     paid_by = (events.ConsumerIdsFetched,)
     excuses = (
         Excuse("it shuts down", by=events.ConsumerStopping),
-        Excuse("a run that is under way may wait for a dead broker",
-               when=lambda rule, told: bool(rule.views.dead_addresses(told.about[0]))),
         Excuse("a broker stood still, and a run that is under way may wait for it",
                when=lambda rule, told: rule.waits_until_ms >= told.since_ms),
         Excuse("nothing passed from the member, and a run that is under way may wait for an answer",
@@ -180,11 +178,14 @@ class told_members_rebalance(Duty):
             self.count_from(key, ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:
-        """See Duty; no time counts while a consumer does not run yet, or is suspended."""
+        """See Duty; no time counts while a consumer does not run yet, or is suspended.
+
+        Nor while its client knows an address where no broker lives: a run that is under way may wait for it.
+        """
         at_work = {(one.machine, one.group) for one in (self.views.consumers() if self.owed else ())
                    if (one.service_state, one.pause) == (RUNNING, False)}
         for key in self.owed:
-            if key not in at_work:
+            if key not in at_work or self.views.dead_addresses(key[0]):
                 self.count_from(key, now_ms)
         yield from super().look(now_ms)
 

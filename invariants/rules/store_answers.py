@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
+from invariants.rules.past import place_of
 from invariants.rules.rule import Kept, Rule, Told, after
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
 _LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
 """FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
+
+
+def _has_failed_since(rule: Any, told: Told) -> bool:
+    """Whether a force has failed at the broker since the message was appended there."""
+    broker, key, commit_log_offset = told.about
+    appended = rule.past.last(events.MessageAppended, at=broker, key=key, commit_log_offset=commit_log_offset)
+    return rule.past.last(events.ForceFailed, since=place_of(appended), at=broker) is not None
 
 
 class acknowledged_is_on_the_disk(Rule):
@@ -22,7 +31,7 @@ class acknowledged_is_on_the_disk(Rule):
     cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit"
     about = "broker key commit_log_offset"
     excuses = (
-        cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
+        cause("V6", "a force has failed at the broker since it had the message", when=_has_failed_since),
     )
 
     # How a broker flushes; how long its records are.

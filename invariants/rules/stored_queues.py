@@ -81,6 +81,13 @@ class units_name_their_records(Rule):
                          f"record {where}", at, topic, queue_id)
 
 
+def _was_set_back(rule: dispatch_comes_in_time, told: Told) -> bool:
+    """Whether the clock of the broker was not yet, or had just come, where it was when it was set back."""
+    back = [one for one in rule.past.of(events.ClockJumped, at=told.about[0]) if one.event.ms < 0]
+    lost_ms, within_ms = -sum(one.event.ms for one in back), deadlines.dispatched(rule.bounds)
+    return bool(back) and (told.since_ms or 0) <= back[-1].ms + lost_ms + within_ms
+
+
 class dispatch_comes_in_time(Duty):
     """A record that a broker has appended or recovered is in its queue soon after."""
 
@@ -92,8 +99,7 @@ class dispatch_comes_in_time(Duty):
     paid_by = (events.MessageDispatched,)
     excuses = (
         _KILLED, _POWERLESS,
-        Excuse("its clock was set back, and it flushes when the clock is where it was", lasts=FOR_EVER,
-               by=Match(events.ClockJumped, of="at", having=lambda event: event.ms < 0)),
+        Excuse("its clock was set back, and it flushes when the clock is where it was", when=_was_set_back),
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),

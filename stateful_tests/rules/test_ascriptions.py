@@ -26,9 +26,12 @@ from impl.events import (
     ListenerEnded,
     ListenerStarted,
     OffsetAnswered,
+    OffsetCorrected,
+    OffsetSent,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
+    QueueTaken,
 )
 from invariants.finding import Finding
 from invariants.rules import deadlines
@@ -180,4 +183,24 @@ def test_a_beginning_elsewhere_is_put_down_to_an_answer_of_0_or_to_a_search_by_t
         watch.segment("b1", [(0, "b1", OffsetAnswered("b1", "G", topic, 0, f"{machine}:1", offset))])
     about = (("at", "c1"), ("group", "G"), ("mq", MessageQueue(topic, "broker-a", 0)))
     found = Finding("new_group_begins_where_it_is_to", None, "it is so", ("differs",), about=about)
+    assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+@pytest.mark.parametrize(("records", "hazards"), [
+    ((0, 2), {"X17"}), ((2, 0), {"X10"}), ((0, 3), {"X10"}), ((0, "G2"), {"X10"}), ((0, 2, "answered"), {"X17"}),
+    ((2, 0, "answered"), {"X23"}),
+])
+def test_a_commit_of_less_is_put_down_to_a_correction_that_came_when_the_queue_was_taken_anew(
+    records: tuple[int | str, ...], hazards: set[str],
+) -> None:
+    said = {0: QueueTaken("c1", "G", MQ, 9), 2: OffsetCorrected("c1", "G", MQ, 2), 3: OffsetCorrected("c1", "G", MQ, 3),
+            "G2": OffsetCorrected("c1", "G2", MQ, 2)}
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [RULES["offset_of_a_holding_goes_back"]])
+    for one in records:
+        at, event = ("c1", said[one]) if one in said else (
+            "broker-a", OffsetAnswered("broker-a", "G", MQ.topic, MQ.queue_id, "c1:1", 2))
+        watch.segment(at, [(0, at, event)])
+    found = Finding("commits_of_a_holding_go_forward", OffsetSent("c1", "G", MQ, 2), "it is so", ("OffsetSent",),
+                    about=(("at", "c1"), ("group", "G"), ("mq", MQ)))
     assert set(watch.ascribed(found, 1).causes) == hazards

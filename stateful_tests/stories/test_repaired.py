@@ -189,6 +189,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (more.test_u8_an_orderly_queue_that_was_just_taken_waits_for_the_next_renewal, "believe_at_once",
      "taken_ms > 100"),
     (unowned.test_u9_an_orderly_consumer_that_broadcasts_never_pulls, "lock_in_clustering", "== {}"),
+    (offsets.test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_has_committed,
+     "correction_is_of_its_holding", "== 0, 10_000"),
     (offsets.test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_rebalance,
      "corrected_queue_is_taken_at_once", "waited_ms > 25_000"),
     (offsets.test_u16_a_broadcasting_consumer_begins_again_at_the_illegal_offset_that_was_corrected,

@@ -66,6 +66,17 @@ def _take_it_again_at_once(original: Callable[..., Awaitable[None]]) -> Callable
     return _correct_offset
 
 
+@around(PullCallback, "_correct_offset")
+def _leave_what_is_another(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _correct_offset(self: PullCallback) -> None:
+        """Who has the queue by now, this client too, has begun it at an offset of its own."""
+        table, pq = self.consumer.rebalance_impl.process_queue_table, self.pull_request.process_queue
+        if table.get(self.pull_request.message_queue) is pq:
+            await original(self)
+
+    return _correct_offset
+
+
 @replace(MQClientInstance, "_be_reset")
 async def _be_reset_beside(
     self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
@@ -98,6 +109,11 @@ REPAIRS = (
         "corrected_queue_is_taken_at_once", "repair", "When an illegal offset has been corrected a rebalance follows.",
         "the idea: rebalanceImmediately in the task of OFFSET_ILLEGAL, as in later versions", ("U10",),
         (_take_it_again_at_once,),
+    ),
+    Variant(
+        "correction_is_of_its_holding", "repair", "An illegal offset is corrected as long as its queue is held.",
+        "the idea: the task of OFFSET_ILLEGAL compares its process queue with that of the table", ("X17",),
+        (_leave_what_is_another,),
     ),
     Variant(
         "reset_waits_beside", "repair", "A reset waits in a thread of its own.",

@@ -37,6 +37,7 @@ from stateful_tests.rules.written import Tables, Turns, Written
 B, C, ID, G = "broker-a", "c1", "c1@1", "G"
 MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
 CALM = Bounds()
+DEAD = f"{B}:10911"
 
 
 def taken(ms: int = 1, mq: MessageQueue = MQ) -> Record:
@@ -150,7 +151,11 @@ HISTORIES = (
     Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
             kept_views=tables(consumer("START_FAILED"))),
     Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told()), views=RUNS,
-            kept_views=tables(consumer(), dead_addresses={f"{B}:10911"})),
+            kept_views=tables(consumer(), dead_addresses={DEAD})),
+    Written("told_members_rebalance", bounds=CALM, broken=(STARTED, told(), looks(1_000), looks(REBALANCED_MS + 1_001)),
+            kept=(STARTED, told(), looks(1_000), looks(REBALANCED_MS + 1_000), DIES_LATER),
+            views=tables(consumer(), dead_addresses=Turns({DEAD}, ())),
+            kept_views=tables(consumer(), dead_addresses=Turns({DEAD}, ()))),
     Written("told_members_rebalance", broken=(heard(), STARTED, told()),
             kept=(heard(), DIES, STARTED, told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", broken=(heard(f"{C}:0"), DIES, STARTED, heard(ms=4), told()), views=RUNS),

@@ -44,6 +44,7 @@ HISTORIES = (
             kept=(loaded(), PUT, answered(2, offset=100)), kept_views=CACHED),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2), answered(3)), views=CACHED,
             kept=(loaded(), PUT, failed(2), answered(3)), kept_views=ON_DISK, causes=("V6",)),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), failed(0), PUT, answered(3)), views=CACHED, causes=()),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2, OTHER), answered(3)), views=CACHED,
             kept=(loaded(), answered(3)), kept_views=CACHED, causes=()),
 

@@ -52,6 +52,8 @@ TWICE = (appended(1), appended(2, 100, 1))
 FULL = loaded(0), filled(1, 91)
 NOW_MS = SEEN_MS + 2
 
+BACK, FORWARD = ((0, B, ClockJumped(ms)) for ms in (-5, 5))
+
 HISTORIES = (
     Written("appended_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
             says="offset 2, and 1"),
@@ -73,6 +75,11 @@ HISTORIES = (
     Written("dispatch_comes_in_time", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
     Written("dispatch_comes_in_time", broken=((0, B, ClockJumped(5)), appended(1)),
             kept=((0, B, ClockJumped(-5)), appended(1))),
+    Written("dispatch_comes_in_time", broken=(BACK, appended(DISPATCHED_MS + 6)),
+            kept=(BACK, appended(DISPATCHED_MS + 5))),
+    Written("dispatch_comes_in_time", broken=(BACK, FORWARD, BACK, appended(DISPATCHED_MS + 11)),
+            kept=(BACK, FORWARD, BACK, appended(DISPATCHED_MS + 10))),
+    Written("dispatch_comes_in_time", broken=((0, "broker-b", ClockJumped(-5)), appended(1))),
     Written("dispatch_comes_in_time", broken=(appended(1), dispatched(2, 100)),
             kept=(appended(1), dispatched(DISPATCHED_MS + 1))),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
