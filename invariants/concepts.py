@@ -2,12 +2,13 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
-Nobody sends messages in the worlds of those programs, so `replication` is followed in campaigns only. Nobody follows
-worlds within a store or a queue of delayed messages, so `commit_log` and `retry` have neither of the two. Nor does
-anybody follow what becomes of single messages: `process_queue`, `delivery`, `transaction`, `pull`, `slave_read` and
-`fault_strategy`; walks of the first, the second and the fourth are done with the implementation by
-`stateful_tests.played`. Which queue a producer picks is a function, and so is for how long it shuns a broker: what is
-promised of them is claimed in `invariants.decisions.sending`, for every value of the counter, and no model has it.
+Nobody follows worlds within a store or a queue of delayed messages, so `commit_log` and `retry` have neither of the
+last two. `replication` and `process_queue` are followed, and have no machine: nobody sends messages in the worlds of
+machines. Nor does anybody follow what becomes of single messages: `delivery`, `transaction`, `pull`, `slave_read` and
+`fault_strategy` (docs/simulation.md says why of each); walks of `process_queue`, `delivery` and `pull` are done with
+the implementation by `stateful_tests.played`. Which queue a producer picks is a function, and so is for how long it
+shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every value of the counter,
+and no model has it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class NamedConcept(NamedTuple):
 
     declared -- the module that declares its properties. title -- how sentences speak of it. hazards -- of RocketMQ as
     shipped: in each of them it takes a step that the models of the concept do not allow. in_worlds -- whether worlds
-    are followed with it. in_machines -- whether programs are written against it.
+    are followed with it. in_machines -- whether Hypothesis writes programs against it, if they are.
     """
 
     declared: ModuleType
@@ -70,7 +71,7 @@ CONCEPTS = (
     NamedConcept(replication, "replication", in_machines=False),
     NamedConcept(retry, "delayed delivery", in_worlds=False),
     NamedConcept(commit_log, "the commit log", in_worlds=False),
-    NamedConcept(process_queue, "consumption", in_worlds=False),
+    NamedConcept(process_queue, "consumption", ("X21", "X23"), in_machines=False),
     NamedConcept(delivery, "a message that fails", in_worlds=False),
     NamedConcept(transaction, "a transactional message", in_worlds=False),
     NamedConcept(pull, "a pull that waits", in_worlds=False),
@@ -78,7 +79,7 @@ CONCEPTS = (
     NamedConcept(fault_strategy, "sends that fail", in_worlds=False),
 )
 FOLLOWED = tuple(concept for concept in CONCEPTS if concept.in_worlds)
-IN_MACHINES = tuple(concept for concept in FOLLOWED if concept.in_machines)
+PROGRAMMED = tuple(concept for concept in FOLLOWED if concept.in_machines)
 
 PROPERTIES: Mapping[str, Property] = {
     name: declared for named in SCOPES for name, declared in named.scope.concept.properties.items()

@@ -13,6 +13,7 @@ from impl.variants.bugs import (
     polling,
     ports,
     rebalancing,
+    retries,
     seeded,
     upkeep,
 )
@@ -55,6 +56,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
+    *retries.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -209,3 +209,15 @@ class settled_is_not_sent(Ascription):
         cause("X21", "its client was told to reset the queue", when=lambda rule, found: (
             found.property == "settled_is_committed" and _reset(rule, found) is not None)),
     )
+
+
+class queue_does_no_step_of_its_model(Ascription):
+    """What a client remembers of a queue, or pulls of it, changes where the model has no step for it."""
+
+    judges = "refines_process_queue"
+    excuses = (
+        cause("X21", "a client was told to reset the queue", when=lambda rule, found: (
+            rule.past.last(events.OffsetReset, mq=said(found, "mq")) is not None)),
+        cause("X23", "a client has read the offset while it had the queue", when=lambda rule, found: (
+            rule.past.last(events.OffsetLearntLate, mq=said(found, "mq"), pulled=False) is not None)),
+    )

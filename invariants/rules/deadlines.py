@@ -119,6 +119,12 @@ def settled(bounds: Bounds) -> int:
     return takes(LOCK_RENEWAL_MS + LOCK_CALL_MS, steps=2)(bounds) + 2 * bounds.listener_ms
 
 
+HOLD_SCAN_MS = 5_000  # PullRequestHoldService#run: waitForRunning
+ON_THE_WAY_MS = 100
+"""A request is on its way, or is being handled, where nothing fails."""
+woken = takes(0)
+"""A pull that is held is answered when a message comes: in less than HOLD_SCAN_MS."""
+
 all_have_spoken = takes(HEARTBEAT_MS)
 """A broker has heard of all members."""
 member_is_forgotten = takes(EXPIRY_MS + SCAN_MS + REBALANCE_MS)
@@ -184,7 +190,8 @@ all_locked = after_healing(
     EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + REBALANCE_MS + BROKER_LEASE_MS + UNLOCK_DELAY_MS)
 """An orderly hand-over takes more: the lease of a dead owner's lock, and the next attempt."""
 
-RETRIES_MS = 10_000 + 30_000 + 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
+RETRY_DELAYS_MS = 10_000, 30_000, 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
+RETRIES_MS = sum(RETRY_DELAYS_MS)
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
 LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
 

@@ -178,6 +178,15 @@ class ConsumerTables:
         return [mq for mq, pq in self._consumer.rebalance_impl.process_queue_table.entries()
                 if pq.locked and not pq.dropped]
 
+    def cached(self, mq: MessageQueue) -> list[int] | None:
+        """ProcessQueue.msgTreeMap: the offsets that it has of a queue; None: it does not hold the queue."""
+        pq = self._consumer.rebalance_impl.process_queue_table.get(mq)
+        return None if pq is None or pq.dropped else [msg.queue_offset for msg in pq.msg_tree_map.values()]
+
+    def remembers(self, mq: MessageQueue) -> int | None:
+        """OffsetStore.offsetTable: what it would commit now of a queue; None: nothing."""
+        return self._consumer.offset_store.clone_offset_table(None).get(mq)
+
     def last_lock_ms(self, mq: MessageQueue) -> int | None:
         """ProcessQueue.lastLockTimestamp by its own clock; None: it does not have the queue."""
         pq = self._consumer.rebalance_impl.process_queue_table.get(mq)

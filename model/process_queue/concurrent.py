@@ -107,7 +107,28 @@ def take(s: ProcessQueues, m: Member) -> None:
     s.memory[m] = s.committed
 
 
-@action("RebalanceImpl#updateProcessQueueTableInRebalance: a young queue, or CONSUME_FROM_FIRST_OFFSET")
+@action("RemoteBrokerOffsetStore#persistAll: the offset of a queue that is not in processQueueTable yet")
+def take_forgotten(s: ProcessQueues, m: Member) -> None:
+    """A member takes the queue where the group has committed, and the timer has forgotten that in the meantime."""
+    require(s.known, by="RebalancePushImpl#computePullFromWhereWithException")
+    taken_at(s, m, s.committed)
+    s.remembers[m] = FALSE
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance: a young queue")
+def take_young(s: ProcessQueues, m: Member) -> None:
+    """A member takes a queue of which nothing is committed, and is told that the group has come to its first message.
+
+    That is remembered, and will be committed.
+    """
+    require(~s.known, by="ConsumerManageProcessor#queryConsumerOffset")
+    taken_at(s, m, QueueOffset.of(0))
+    s.remembers[m] = TRUE
+    s.memory[m] = QueueOffset.of(0)
+    s.begun = TRUE
+
+
+@action("RebalanceImpl#updateProcessQueueTableInRebalance: CONSUME_FROM_FIRST_OFFSET")
 def take_first(s: ProcessQueues, m: Member) -> None:
     """A member takes a queue of which nothing is committed from its first message on."""
     require(~s.known, by="ConsumerManageProcessor#queryConsumerOffset")
@@ -211,6 +232,14 @@ def behind_the_first(s: ProcessQueues, m: Member) -> QueueOffset:
 def go_on(s: ProcessQueues, m: Member) -> None:
     """Behind the first message that was cached, and is no more, goes on what is remembered."""
     raise_memory(s, m, behind_the_first(s, m))
+
+
+@action("ConsumeMessageConcurrentlyService#processConsumeResult: another message than the first that is cached")
+def remember_first(s: ProcessQueues, m: Member) -> None:
+    """A message behind the first one is settled: what is remembered goes on to the first one."""
+    require(s.owns[m], by="ConsumeMessageConcurrentlyService#processConsumeResult")
+    require(s.first[m] < s.behind[m], s.cached[m, s.first[m]], by="ProcessQueue#removeMessage")
+    raise_memory(s, m, s.first[m])
 
 
 @action("ConsumeMessageConcurrentlyService#processConsumeResult: the thread is held up behind its look at `dropped`")

@@ -15,7 +15,7 @@ from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 from hypothesis.strategies import SearchStrategy
 
-from invariants.concepts import IN_MACHINES
+from invariants.concepts import PROGRAMMED
 from invariants.verdict import BadInputError
 from stateful_tests.machines.machine import Drawn, Found, TimeOverError, Trial, ViolatedError, WorldMachine
 from stateful_tests.machines.program import Line, Program
@@ -24,7 +24,7 @@ from stateful_tests.seeded import SEEDED
 from stateful_tests.worlds.subjects import subject_named
 
 _MODULES = [import_module(f"stateful_tests.machines.{name}")
-            for name in (*(concept.name for concept in IN_MACHINES), "running_group")]
+            for name in (*(concept.name for concept in PROGRAMMED), "running_group")]
 MACHINES: dict[str, type[WorldMachine]] = {
     value.concept: value for module in _MODULES for value in vars(module).values()
     if isinstance(value, type) and issubclass(value, WorldMachine) and value.__module__ == module.__name__

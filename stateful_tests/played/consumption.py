@@ -21,16 +21,20 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.ports.threads import UNINTERRUPTED, run_now
 from stateful_tests.played.trace import PlayedTrace
 
-_GROUP, _MQ = "G", MessageQueue("T", "broker-a", 0)
+_GROUP, _MQ, _ANOTHER = "G", MessageQueue("T", "broker-a", 0), MessageQueue("T", "broker-a", 1)
 _FIRST, _LAST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
 
 
 @dataclass
 class _Broker:
-    """What consumers ask. fails -- whether a read is answered with an error. commits -- since the last reset."""
+    """What consumers ask.
+
+    fails -- whether a read is answered with an error. young -- whether the queue is. commits -- since the last reset.
+    """
 
     manager: ConsumerOffsetManager = field(default_factory=lambda: ConsumerOffsetManager(lambda *_: 0))
     fails: bool = False
+    young: bool = False
     commits: list[int] = field(default_factory=list)
 
     @property
@@ -74,9 +78,9 @@ class _Member:
 
     async def query_consumer_offset(self, *_: Any) -> int:
         """See OffsetRpc."""
-        if self.broker.fails or self.broker.committed < 0:
+        if self.broker.fails or (self.broker.committed < 0 and not self.broker.young):
             raise MQBrokerError(ResponseCode.QUERY_NOT_FOUND, "")
-        return self.broker.committed
+        return max(self.broker.committed, 0)
 
     async def update_consumer_offset_oneway(self, addr: str, group: str, mq: MessageQueue, offset: int, _: int) -> None:
         """See OffsetRpc: the last one counts."""
@@ -155,6 +159,19 @@ class PlayedConsumption(PlayedTrace):
         """See the model."""
         return self.take(name)
 
+    def take_young(self, name: str) -> str:
+        """See the model."""
+        self.broker.young = True
+        said = self.take(name)
+        self.broker.young = False
+        return f"the broker answers 0, and {said}"
+
+    def take_forgotten(self, name: str) -> str:
+        """See the model; the timer has looked at the table before the queue was there."""
+        said = self.take(name)
+        run_now(self._member(name).offsets.persist_all({_ANOTHER}, UNINTERRUPTED))
+        return f"{said}, and the timer forgets it"
+
     def take_last(self, name: str) -> str:
         """See the model."""
         return f"it begins at {self._member(name).take(_LAST, self.stored)}"
@@ -222,6 +239,13 @@ class PlayedConsumption(PlayedTrace):
     def go_on(self, name: str) -> str:
         """See the model."""
         offset = self._gone_on(name)
+        self._member(name).remember(offset)
+        return f"updateOffset({offset})"
+
+    def remember_first(self, name: str) -> str:
+        """See the model; what was settled is not cached any more."""
+        behind = self.number_in(f"behind[{name}]")
+        offset = self.pulls(name).process_queue.remove_message([MessageExt(behind)])
         self._member(name).remember(offset)
         return f"updateOffset({offset})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from impl.variants.catalogue import NO_REPAIR
-from invariants.concepts import FOLLOWED, PROPERTIES
+from invariants.concepts import PROGRAMMED, PROPERTIES
 from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
 from invariants.rules.rule import RULES
@@ -133,6 +133,11 @@ PLANTED = (
     ("only_the_held_is_polled", "repaired+seeded-dropped-is-polled", "polled", "calm", 0),
     ("rested_queue_is_not_pulled", "repaired+seeded-rest-is-ignored", "polled", "calm", 0),
     ("send_outcome_is_honest", "repaired+seeded-refused-is-stored", "sending", "calm", 0),
+    ("dead_letter_comes_after_all_attempts", "repaired+seeded-given-up-too-soon", "stored_retry", "calm", 0),
+    ("retries_wait_longer_each_time", "repaired+seeded-retries-wait-a-second", "stored_retry", "calm", 0),
+    ("suspended_queue_rests", "repaired+seeded-suspended-begins-at-once", "stored_orderly", "calm", 0),
+    ("batch_is_no_larger_than_wished", "repaired+seeded-pull-is-one-batch", "stored_retry", "calm", 0),
+    ("arriving_message_wakes_the_pull", "repaired+seeded-arrival-is-not-told", "stored_sync", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-compressed-is-not-marked", "sending", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-body-stays-compressed", "sending", "network", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-retry-topic-is-shown", "stored_retry", "calm", 0),
@@ -232,7 +237,7 @@ def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:
 
 def test_no_property_is_mute_because_of_a_hazard_without_repair() -> None:
     elsewhere = {name for name, one in PROPERTIES.items()
-                 if one.concept.home not in {each.name for each in FOLLOWED}} - {*BY_NAME}
+                 if one.concept.home not in {each.name for each in PROGRAMMED}} - {*BY_NAME}
     unrepaired = {name: set(one.expected.hazards) & set(NO_REPAIR) for name, one in DECLARED.items()
                   if name not in elsewhere}
     assert {name: hazards - looked_for(name) for name, hazards in unrepaired.items()

@@ -9,7 +9,7 @@ from impl.client.consume_message_concurrently_service import ConsumeMessageConcu
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.mq_client_instance import MQClientInstance
-from impl.client.offset_store import RemoteBrokerOffsetStore
+from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.common.message import MessageExt
@@ -166,6 +166,20 @@ def _remember_for_ever(self: RemoteBrokerOffsetStore, mq: MessageQueue | None) -
     del self, mq
 
 
+@around(RemoteBrokerOffsetStore, "read_offset")
+def _begin_and_remember_nothing(original: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
+    async def read_offset(
+        self: RemoteBrokerOffsetStore, mq: MessageQueue | None, read_type: ReadOffsetType, threads: Interleave,
+    ) -> int:
+        """What the broker has answered is where a queue begins, and does not enter offsetTable."""
+        offset = await original(self, mq, read_type, threads)
+        if mq is not None and read_type is ReadOffsetType.READ_FROM_STORE:
+            self.offset_table.remove(mq)
+        return offset
+
+    return read_offset
+
+
 BUGS = (
     Variant(
         "fc-size-not-reduced", "bug", "What has expired stays in the counts of its process queue.",
@@ -216,5 +230,9 @@ BUGS = (
         "seeded-last-message-is-not-committed", "bug", "Who has settled all that it has commits its last offset, not "
         "the one behind it: whoever takes the queue next is given that message once more.",
         "seeded: off by one", replacements=(_one_too_low,),
+    ),
+    Variant(
+        "seeded-read-is-not-remembered", "bug", "Of a queue that is taken nothing is committed before something is "
+        "settled.", "seeded: a forgotten put", replacements=(_begin_and_remember_nothing,),
     ),
 )

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from impl.events import ProcessStarted, WorldHealed
 from impl.hosts.simulation.tape import ReplayTape
 from invariants.__main__ import app
-from invariants.concepts import IN_MACHINES, PROPERTIES
+from invariants.concepts import PROGRAMMED, PROPERTIES
 from invariants.front_desk.catalogue import DECISION, STRATEGY, entries
 from invariants.hazards import HAZARDS
 from invariants.rules.declared import BY_NAME
@@ -203,14 +203,14 @@ def test_rough_time_is_rough_only_where_chance_says_so() -> None:
 
 
 def test_every_concept_has_a_machine_that_judges_whether_it_is_refined() -> None:
-    without = [concept.name for concept in IN_MACHINES
+    without = [concept.name for concept in PROGRAMMED
                if concept.name not in MACHINES or concept.refines not in MACHINES[concept.name].judged]
     assert without == []
 
 
 def test_what_hazards_break_has_a_machine_or_a_reason_why_not() -> None:
     judged = {name for machine in MACHINES.values() for name in machine.judged}
-    followed = {concept.name for concept in IN_MACHINES}
+    followed = {concept.name for concept in PROGRAMMED}
     without = {name: one for name, one in PROPERTIES.items() if one.expected.hazards and name not in judged}
     assert {name for name, one in without.items() if one.concept.home in followed} <= {*NO_MACHINE} <= {*without}
     decided = {one.name for one in entries() if one.kind == DECISION}

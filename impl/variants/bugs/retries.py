@@ -1,0 +1,70 @@
+"""Planted bugs of what comes again: too soon, too many at once, given up too soon; and of pulls that nobody wakes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from impl.broker.pull_request_hold_service import PullRequestHoldService
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_orderly_service import LEAST_SUSPEND_MS, ConsumeMessageOrderlyService
+from impl.client.process_queue import ProcessQueue
+from impl.common.message import MessageExt
+from impl.decisions import retry_level
+from impl.decisions.message_queue import MessageQueue
+from impl.store.dispatch_request import DispatchRequest
+from impl.variants.variant import Variant, replace
+
+_IDEA = "an idea: what a port of a consumer or a broker forgets"
+
+
+@replace(retry_level, "goes_to_dead_letters")
+def _give_up_one_too_soon(reconsume_times: int, delay_level: int, max_reconsume_times: int) -> bool:
+    """The attempt that has just failed counts as one more."""
+    return reconsume_times + 1 >= max_reconsume_times or delay_level < 0
+
+
+@replace(retry_level, "send_back_delay_level")
+def _wait_a_second(reconsume_times: int, delay_level: int, max_reconsume_times: int) -> int:
+    """Every retry waits for the first level."""
+    return 0 if retry_level.goes_to_dead_letters(reconsume_times, delay_level, max_reconsume_times) else 1
+
+
+@replace(ConsumeMessageOrderlyService, "_submit_consume_request_later")
+def _begin_at_once(
+    self: ConsumeMessageOrderlyService, mq: MessageQueue, pq: ProcessQueue, suspend_time_ms: int,
+) -> None:
+    """Nobody asks how long a queue is to rest."""
+    del suspend_time_ms
+    self.scheduler.schedule(
+        lambda: self.submit_consume_request((), pq, mq, dispatch_to_consume=True), LEAST_SUSPEND_MS)
+
+
+@replace(ConsumeMessageConcurrentlyService, "submit_consume_request")
+def _give_all_at_once(
+    self: ConsumeMessageConcurrentlyService, msgs: Sequence[MessageExt], pq: ProcessQueue, mq: MessageQueue, *,
+    dispatch_to_consume: bool,
+) -> None:
+    """What a pull has found is one batch."""
+    del dispatch_to_consume
+    self.consume_executor.execute(partial(self._run, mq, pq, list(msgs)))
+
+
+@replace(PullRequestHoldService, "message_arriving")
+def _tell_nobody(self: PullRequestHoldService, request: DispatchRequest, filter_bit_map: bytes | None) -> None:
+    """The scan finds what has arrived."""
+    del self, request, filter_bit_map
+
+
+BUGS = (
+    Variant("seeded-given-up-too-soon", "bug", "A message is a dead letter one attempt too soon.", _IDEA,
+            replacements=(_give_up_one_too_soon,)),
+    Variant("seeded-retries-wait-a-second", "bug", "Every retry waits for the first delay level.", _IDEA,
+            replacements=(_wait_a_second,)),
+    Variant("seeded-suspended-begins-at-once", "bug", "A queue that is suspended does not rest.", _IDEA,
+            replacements=(_begin_at_once,)),
+    Variant("seeded-pull-is-one-batch", "bug", "A listener is given all that a pull has found.", _IDEA,
+            replacements=(_give_all_at_once,)),
+    Variant("seeded-arrival-is-not-told", "bug", "No message that arrives answers a pull that is held.", _IDEA,
+            replacements=(_tell_nobody,)),
+)

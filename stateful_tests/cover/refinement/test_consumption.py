@@ -1,0 +1,84 @@
+"""The follower of queues at concurrent consumers: it takes steps, is silent on the control, and sees bugs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from invariants.refinement.consumed_queue import NAME, ConsumedQueue
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, RunRecord, run
+
+ALWAYS = {"take", "drop", "pull", "settle", "go_on", "persist", "arrive"}
+
+
+def lived(subject: str, workload: str, profile: str, strategy: str, seed: int) -> RunRecord:
+    """One run."""
+    return run(Plan(subject, workload, profile, strategy), STRATEGIES[strategy](seed))
+
+
+def seen(record: RunRecord) -> list[tuple[str, ...]]:
+    """What the follower has found."""
+    return [one.signature for one in record.seen if one.property == NAME]
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each step was taken, from now on."""
+    counted = Counter[str]()
+    step, as_if = ConsumedQueue.step, ConsumedQueue.as_if
+
+    def stepped(queue: ConsumedQueue, event: Any, *steps: Any) -> Any:
+        counted.update(name for name, _ in steps)
+        return step(queue, event, *steps)
+
+    def supposed(queue: ConsumedQueue, event: Any, one: Any, cells: Any) -> Any:
+        counted[one[0]] += 1
+        return as_if(queue, event, one, cells)
+
+    monkeypatch.setattr(ConsumedQueue, "step", stepped)
+    monkeypatch.setattr(ConsumedQueue, "as_if", supposed)
+    return counted
+
+
+@pytest.mark.parametrize(("workload", "profile", "strategy", "seed", "further"), [
+    ("filtered", "storm", "uniform", 0, {"pass_over", "correct_offset", "crash"}),
+    ("stored_sync", "storm", "uniform", 1, {"take_young", "take_forgotten"}),
+    ("listeners", "threads", "swarm", 1, set[str]()),
+    ("resets", "threads", "priority", 2, set[str]()),
+])
+def test_the_control_takes_steps_of_the_model_only(
+    workload: str, profile: str, strategy: str, seed: int, further: set[str], taken: Counter[str],
+) -> None:
+    record = lived("repaired", workload, profile, strategy, seed)
+    assert (seen(record), record.unknown) == ([], "")
+    assert {*taken} >= ALWAYS | further
+
+
+def test_a_world_without_messages_is_followed_too(taken: Counter[str]) -> None:
+    assert seen(lived("repaired", "clustering", "storm", "uniform", 0)) == []
+    assert {*taken} >= {"take", "take_young", "drop", "arrive"}
+    assert not {*taken} & {"pull", "settle", "go_on"}
+
+
+@pytest.mark.parametrize(("subject", "workload", "profile", "strategy", "seed", "signature"), [
+    ("repaired-X21", "resets", "threads", "uniform", 6, (NAME, "differs", "memory", "put down to X21")),
+    ("repaired-X23", "resets", "threads", "focus", 8, (NAME, "differs", "memory", "put down to X23")),
+    ("repaired+seeded-read-is-not-remembered", "clustering", "calm", "uniform", 1, (NAME, "differs", "remembers")),
+    ("repaired+fc-visible-before-cached", "listeners", "calm", "uniform", 1, (NAME, "differs", "cached")),
+    ("repaired+seeded-last-message-is-not-committed", "listeners", "calm", "uniform", 3, (
+        NAME, "remember_first", "cached[m, first[m]]")),
+    ("repaired+seeded-found-is-pulled-again", "listeners", "calm", "uniform", 0, (NAME, "differs", "next")),
+])
+def test_a_step_that_the_model_does_not_have_is_seen(
+    subject: str, workload: str, profile: str, strategy: str, seed: int, signature: tuple[str, ...],
+) -> None:
+    assert signature in seen(lived(subject, workload, profile, strategy, seed))
+
+
+def test_nobody_else_sees_that_what_was_read_is_not_remembered() -> None:
+    bug, control = (lived(subject, "clustering", "calm", "uniform", 1)
+                    for subject in ("repaired+seeded-read-is-not-remembered", "repaired"))
+    assert {one.property for one in bug.seen} - {one.property for one in control.seen} == {NAME}

@@ -1,0 +1,151 @@
+"""Written histories of what comes again, and of pulls that are held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.held_pulls
+import invariants.rules.retries  # noqa: F401  # both declare their rules
+from impl.decisions.allocation import AllocateMessageQueueAveragely
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    ClockDrifts,
+    ClockJumped,
+    ConsumerShutDown,
+    MessageAppended,
+    MessageDispatched,
+    MessagesAnswered,
+    MessagesGiven,
+    PullAnswered,
+    PullSuspended,
+    QueueDropped,
+    QueueTaken,
+    SendAttempted,
+)
+from invariants.rules.bounds import Bounds
+from invariants.views import Consumer, Subscription
+from stateful_tests.rules.written import Tables, Written
+
+A, C, C2, G, ID = "broker-a", "c1", "c2", "G", "c1@1"
+MQ, MQ2, RETRY = (MessageQueue(topic, A, number) for topic, number in (("orders", 0), ("orders", 1), ("%RETRY%G", 0)))
+CALM = Bounds()
+Told = tuple[int, str, Any]
+
+
+def given(
+    ms: int, attempt: int = 0, *, at: str = C, keys: tuple[str, ...] = ("k",), offset: int = 4, **more: Any,
+) -> Told:
+    """A listener is given messages."""
+    offsets = tuple(offset + number for number, _ in enumerate(keys))
+    event = MessagesGiven(G, MQ, offsets, keys, (attempt,) * len(keys), 2, False, (), 2, 1_000)
+    return ms, at, event._replace(**more)
+
+
+def answered(ms: int, answer: str = "LATER", *, mq: MessageQueue = MQ, at: str = C, offset: int = 4) -> Told:
+    """It says what becomes of one."""
+    return ms, at, MessagesAnswered(G, mq, (offset,), ("k",), (answer,))
+
+
+def dead(ms: int, key: str | None = "k", topic: str = "%DLQ%G") -> Told:
+    """A broker has a dead letter."""
+    return ms, A, MessageAppended(A, topic, 0, 0, 0, 100, key)
+
+
+ANEW = (2, C, SendAttempted(ID, "CLIENT_INNER_PRODUCER", "k", 1, RETRY))
+JUMPED, DRIFTS = (1, A, ClockJumped(-5_000)), (1, A, ClockDrifts(10))
+
+
+def pulled(ms: int, offset: int = 7, *, mq: MessageQueue = MQ, at: str = C) -> Told:
+    """A client pulls."""
+    return ms, at, PullSuspended(ID, G, mq, offset)
+
+
+def pull_answered(ms: int) -> Told:
+    """It is answered."""
+    return ms, C, PullAnswered(ID, G, MQ, 0, 8)
+
+
+def arrived(ms: int, offset: int = 7, *, at: str = A, queue_id: int = 0) -> Told:
+    """A message is in a queue of a broker."""
+    return ms, at, MessageDispatched(at, "orders", queue_id, offset, 0)
+
+
+def tick(ms: int) -> Told:
+    """Time passes."""
+    return ms, "broker-b", BrokerStarted("broker-b", "broker-b", 0)
+
+
+def reads(expression: str, *, members: int = 1) -> Tables:
+    """So many members that run read a topic with an expression."""
+    member = Consumer(C, ID, G, "CLUSTERING", False, "RUNNING", False, AllocateMessageQueueAveragely(), 0)
+    return Tables(in_service=(member,) * members, subscribed={"orders": Subscription(expression, 1, None)})
+
+
+ALL, SOME, NOBODY = reads("*"), reads("red"), reads("*", members=0)
+GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
+TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
+ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
+
+HISTORIES = (
+    Written("given_up_after_all_attempts", (given(1, 1), dead(2)), (given(1, 2), dead(2)), causes=(),
+            says="after 2 of 3 attempts"),
+    Written("given_up_after_all_attempts", (given(1, 2), given(2, 1, keys=("j",)), dead(3, "j")),
+            (given(1, 2), given(2, 1), dead(3)), causes=()),
+    Written("given_up_after_all_attempts", (given(1, keys=("j",)), dead(2)), (dead(2), given(3), dead(4, None)),
+            causes=(), says="after 0 of 3"),
+    Written("given_up_after_all_attempts", (given(1), ANEW, dead(3)), (given(1), dead(3, topic="orders")),
+            causes=("X5",)),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), given(10_009, 1, mq=RETRY)),
+            (given(1), answered(10), given(10_010, 1, mq=RETRY)), says="9999 ms after attempt 1 has failed"),
+    Written("retries_wait_longer_each_time", (given(1, 1), answered(10), given(30_009, 2, mq=RETRY)),
+            (given(1, 1), answered(10), given(30_010, 2, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1, 2), answered(10), given(60_009, 3, mq=RETRY)),
+            (given(1, 2), answered(10), given(60_010, 3, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),
+            (given(1), answered(10), given(20, 1), given(30, 0, mq=RETRY), given(40, 2, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1), answered(60_000), given(60_010, 1, mq=RETRY)),
+            (given(1), answered(60_001), given(60_010, 1, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),
+            (given(1), answered(10, "SUCCESS"), given(20, 1, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),  # two have had it
+            (given(1), answered(10), given(8_000, at=C2), answered(9_000, at=C2), given(10_011, 1, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(2), answered(10), given(20, 1, mq=RETRY)),
+            (JUMPED, given(2), answered(10), given(20, 1, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(2), answered(10), given(20, 1, mq=RETRY)),
+            (DRIFTS, given(2, 3), answered(10), given(20, 4, mq=RETRY))),
+    Written("suspended_queue_rests", (answered(10), given(1_009, orderly=True)),
+            (answered(10), given(1_010, orderly=True)), says="999 ms after it has failed"),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
+            (answered(10, "SUCCESS"), given(20, orderly=True))),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True)), (answered(10), given(20))),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
+            (answered(10), given(20, orderly=True, mq=MQ2), given(30, orderly=True, at=C2),
+             given(40, orderly=True, offset=5))),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True, rest_ms=11)),
+            (answered(10), given(20, orderly=True, rest_ms=10), given(25, orderly=True))),
+    Written("suspended_queue_rests", (answered(1_000), given(1_300, orderly=True)),
+            (answered(1_000), TAKEN, given(1_300, orderly=True))),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
+            (JUMPED, answered(10), given(20, orderly=True))),
+    Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
+            (DRIFTS, answered(10), given(20, orderly=True))),
+    Written("batch_is_no_larger_than_wished", (given(1, keys=("i", "j", "k")),), (given(1, keys=("j", "k")),),
+            says="given 3 messages"),
+    Written("arriving_message_answers_the_pull", (pulled(1), arrived(102), tick(2_103)),
+            (pulled(1), arrived(102), tick(2_102), pull_answered(2_102)), views=ALL, bounds=CALM, causes=()),
+    Written("arriving_message_answers_the_pull", (pulled(1), arrived(101)), (pulled(1), arrived(101, offset=6)),
+            views=ALL, bounds=CALM, causes=("P13",)),
+    Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)),
+            (pulled(1), pulled(2, mq=MQ2), pull_answered(2), arrived(3), arrived(4, at="broker-b"),
+             arrived(5, queue_id=2)), views=ALL, bounds=CALM),
+    Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2), pulled(3, 8)),
+            views=ALL, bounds=CALM),
+    *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2), one),
+              views=ALL, bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
+    *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(4)), (pulled(1), one, arrived(4)),
+              views=ALL, bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
+    *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2)),
+              views=ALL, kept_views=one, bounds=CALM) for one in (SOME, NOBODY)),
+)
