@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.replication import NO_REQUEST_OFFSET
-from impl.events import ReplicaReported, SlaveConnected, SlaveDisconnected
+from impl.events import ReplicaAnswered, ReplicaReported, SlaveConnected, SlaveDisconnected
 from impl.ports.byte_stream import SelectableStream
 from impl.ports.node import Node
 from impl.ports.threads import Signal
@@ -57,31 +57,37 @@ class HAThreads:
     def _accept(self, stream: SelectableStream) -> None:
         """AcceptSocketService#run."""
         connection = self.store.ha_service.accept(stream)
+        self.node.trace(SlaveConnected(self.node.name, _machine(stream), stream.remote_address))
         self._streams[connection] = stream
         self.node.start_thread("HAConnection", self._serve(connection, stream))
 
     async def _serve(self, connection: HAConnection, stream: SelectableStream) -> None:
-        ha_service, (slave, _, _) = self.store.ha_service, stream.remote_address.rpartition(":")
-        self.node.trace(SlaveConnected(self.node.name, slave))
+        ha_service, slave, end = self.store.ha_service, _machine(stream), stream.remote_address
         reported = NO_REQUEST_OFFSET
         while connection in ha_service.connection_list:
             sent = connection.run_once()
+            self.store.report_flushed()
             if connection.slave_ack_offset != reported:
                 reported = connection.slave_ack_offset
-                self.node.trace(ReplicaReported(self.node.name, slave, reported, connection.next_transfer_offset))
+                self.node.trace(ReplicaReported(
+                    self.node.name, slave, reported, connection.next_transfer_offset, end))
                 self.node.wake(self._transfer)
             if sent:
                 await self.node.interleave("HAConnection.WriteSocketService#run: before the next frame")
             elif connection in ha_service.connection_list:
                 await self.node.wait(stream.ready, TRANSFER_WAIT_MS)
         del self._streams[connection]
-        self.node.trace(SlaveDisconnected(self.node.name, slave))
+        self.node.trace(SlaveDisconnected(self.node.name, slave, end))
 
     async def _answer_puts(self) -> None:
         service = self.store.ha_service.group_transfer_service
         while not self.store.stopped:
+            waiting = service.requests
             service.run_once()
-            await self.node.wait(self._transfer, NOTIFY_TRANSFER_MS if service.waiting else _NO_PUT_MS)
+            for request in waiting:
+                if request.status is not None:
+                    self.node.trace(ReplicaAnswered(self.node.name, request.next_offset, request.status.name))
+            await self.node.wait(self._transfer, NOTIFY_TRANSFER_MS if service.requests else _NO_PUT_MS)
 
     # A slave ----------------------------------------------------------------------------------------------------------
 
@@ -98,3 +104,8 @@ class HAThreads:
                 await self.node.sleep(wait_ms)
             elif client.connected and self._master.stream is not None:
                 await self.node.wait(self._master.stream.ready, SELECT_MS)
+
+
+def _machine(stream: SelectableStream) -> str:
+    """Whose end of a connection the other one is."""
+    return stream.remote_address.rpartition(":")[0]

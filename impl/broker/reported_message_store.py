@@ -8,7 +8,7 @@ from impl.broker.master_stream import MasterStream
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
-from impl.events import LogCopied, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
+from impl.events import LogCopied, LogFlushed, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
@@ -25,6 +25,7 @@ class ReportedMessageStore(DefaultMessageStore):
     ) -> None:
         """Open the lock file on the disk of the node; raises DiskError."""
         self.node, self.master_stream = node, MasterStream(node)
+        self._flushed_where = 0
         super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream)
 
     def load(self) -> bool:
@@ -32,6 +33,7 @@ class ReportedMessageStore(DefaultMessageStore):
         last_exit_ok = self.disk.length(self.config.abort_file) is None
         loaded = super().load()
         if loaded:
+            self._flushed_where = self.commit_log.mapped_file_queue.flushed_where
             self.node.trace(StoreLoaded(self.node.name, max(self.get_min_phy_offset(), 0), self.get_max_phy_offset(),
                                         self.config.flush_disk_type, last_exit_ok, self.config.broker_role))
         else:
@@ -70,7 +72,19 @@ class ReportedMessageStore(DefaultMessageStore):
         for number, (offset, end, key) in enumerate(zip(result.phy_offsets, ends, keys, strict=True)):
             self.node.trace(MessageAppended(
                 self.node.name, message.topic, message.queue_id, result.logics_offset + number, offset, end - offset,
-                key))
+                key, message.is_wait_store_msg_ok()))
+
+    def shutdown(self) -> None:
+        """DefaultMessageStore#shutdown."""
+        super().shutdown()
+        self.report_flushed()
+
+    def report_flushed(self) -> None:
+        """Report up to where the log counts as flushed, if that has changed."""
+        where = self.commit_log.mapped_file_queue.flushed_where
+        if where != self._flushed_where:
+            self._flushed_where = where
+            self.node.trace(LogFlushed(self.node.name, where))
 
     def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
         """DefaultMessageStore#appendToCommitLog."""

@@ -12,6 +12,7 @@ from impl.broker.ha_threads import HAThreads
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.events import LogExpired
 from impl.ports.node import Node
 from impl.ports.threads import Signal
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -133,7 +134,8 @@ class StoreThreads:
             self._flushed()
 
     def _flushed(self) -> None:
-        """Wake the dispatcher if it has left something."""
+        """Say so, and wake the dispatcher if it has left something."""
+        self.store.report_flushed()
         if self.store.dispatch_behind_bytes() > 0:
             self.node.wake(self._dispatch)
 
@@ -187,7 +189,11 @@ class StoreThreads:
 
     def _clean(self) -> None:
         if not self.store.stopped:
+            begin = self.store.get_min_phy_offset()
             self.store.clean_commit_log_service.run()
+            self.store.report_flushed()
+            if self.store.get_min_phy_offset() != begin:
+                self.node.trace(LogExpired(self.node.name, self.store.get_min_phy_offset()))
             self.store.clean_consume_queue_service.run()
 
     def _check_space(self) -> None:

@@ -362,10 +362,19 @@ from impl.events.store import (
     LogCopied as LogCopied,
 )
 from impl.events.store import (
+    LogExpired as LogExpired,
+)
+from impl.events.store import (
+    LogFlushed as LogFlushed,
+)
+from impl.events.store import (
     MessageAppended as MessageAppended,
 )
 from impl.events.store import (
     MessageDispatched as MessageDispatched,
+)
+from impl.events.store import (
+    ReplicaAnswered as ReplicaAnswered,
 )
 from impl.events.store import (
     ReplicaReported as ReplicaReported,

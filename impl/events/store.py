@@ -24,7 +24,8 @@ class SendAnswered(NamedTuple):
 class MessageAppended(NamedTuple):
     """CommitLog#asyncPutMessage: a record is in the log, written, and perhaps not forced.
 
-    size -- of the record, in bytes. key -- UNIQ_KEY; None for a message of the broker itself.
+    size -- of the record, in bytes. key -- UNIQ_KEY; None for a message of the broker itself. waits -- whether the put
+    asks disk and slave, if the broker is such (MessageExtBrokerInner#isWaitStoreMsgOK).
     """
 
     broker: str
@@ -34,6 +35,7 @@ class MessageAppended(NamedTuple):
     commit_log_offset: int
     size: int
     key: str | None
+    waits: bool = True
 
 
 class MessageDispatched(NamedTuple):
@@ -76,6 +78,20 @@ class StoreRefused(NamedTuple):
     length: int | None = None
 
 
+class LogFlushed(NamedTuple):
+    """MappedFileQueue#flush: the log counts as flushed up to an offset, forced or not."""
+
+    broker: str
+    offset: int
+
+
+class LogExpired(NamedTuple):
+    """MappedFileQueue#deleteExpiredFile: the oldest files of the log are gone; min_offset -- where it begins now."""
+
+    broker: str
+    min_offset: int
+
+
 class LogCopied(NamedTuple):
     """DefaultMessageStore#appendToCommitLog: a slave has appended bytes that its master has sent.
 
@@ -90,10 +106,14 @@ class LogCopied(NamedTuple):
 
 
 class SlaveConnected(NamedTuple):
-    """HAService.AcceptSocketService#run: somebody has connected to a master; slave -- its machine."""
+    """HAService.AcceptSocketService#run: somebody has connected to a master.
+
+    slave -- its machine. connection -- "host:port" of its end, which names one connection of the master.
+    """
 
     broker: str
     slave: str
+    connection: str = ""
 
 
 class ReplicaReported(NamedTuple):
@@ -106,6 +126,18 @@ class ReplicaReported(NamedTuple):
     slave: str
     offset: int
     next_offset: int
+    connection: str = ""
+
+
+class ReplicaAnswered(NamedTuple):
+    """HAService.GroupTransferService#doWaitTransfer: a put that waited for a slave is answered.
+
+    next_offset -- the end of its record. status -- "PUT_OK" or "FLUSH_SLAVE_TIMEOUT".
+    """
+
+    broker: str
+    next_offset: int
+    status: str
 
 
 class SlaveDisconnected(NamedTuple):
@@ -113,3 +145,4 @@ class SlaveDisconnected(NamedTuple):
 
     broker: str
     slave: str
+    connection: str = ""

@@ -27,13 +27,14 @@ from invariants.views.values import (
     QueueLock,
     QueueRange,
     Registration,
+    Replicated,
     StoredRecord,
     Subscription,
 )
 
 __all__ = [
     "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
-    "Registration", "RouteTables", "StoredRecord", "Subscription", "Views",
+    "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
 ]
 
 _T = TypeVar("_T")

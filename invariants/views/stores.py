@@ -12,7 +12,7 @@ from impl.store.dispatch_request import DispatchRequest
 from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
-from invariants.views.values import QueueRange, StoredRecord
+from invariants.views.values import QueueRange, Replicated, StoredRecord
 
 PROPERTY_TAGS = "TAGS"  # MessageConst
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
@@ -47,10 +47,28 @@ class StoreViews:
         store = self._store(broker)
         return -1 if store is None else store.get_min_phy_offset()
 
+    def log_file_bytes(self, broker: str) -> int:
+        """How long each file of the log is; 1 where no broker runs."""
+        store = self._store(broker)
+        return 1 if store is None else store.config.mapped_file_size_commit_log
+
     def log_records_from(self, broker: str, offset: int) -> tuple[StoredRecord, ...]:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
         return () if store is None else tuple(_records(store, offset))
+
+    def replicated(self, broker: str) -> Replicated | None:
+        """What a broker has of its log, and who copies it; None: no broker runs there, or its store has stopped."""
+        store = self._store(broker)
+        if store is None or store.stopped:
+            return None
+        service = store.ha_service
+        return Replicated(
+            store.get_min_phy_offset(), store.get_max_phy_offset(), store.commit_log.mapped_file_queue.flushed_where,
+            service.push2_slave_max_offset,
+            tuple((str(getattr(one.connection, "remote_address", "")), one.slave_request_offset >= 0)
+                  for one in service.connection_list),
+            tuple(one.next_offset for one in service.group_transfer_service.requests))
 
     def log_bytes(self, broker: str, offset: int, size: int) -> bytes:
         """What the log has from an offset on, so much of it as is readable of the file in which that lies."""

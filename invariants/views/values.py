@@ -30,6 +30,21 @@ class StoredRecord(NamedTuple):
     key: str | None
 
 
+class Replicated(NamedTuple):
+    """What a broker has of its log, and of those who copy it; all offsets are those of the log.
+
+    begin -- -1 without a file. push2slave -- HAService#push2SlaveMaxOffset. slaves -- connections, and whether the
+    first report of each was read. waiting -- the ends of the records of which a put waits for a slave.
+    """
+
+    begin: int
+    end: int
+    flushed: int
+    push2slave: int
+    slaves: tuple[tuple[str, bool], ...]
+    waiting: tuple[int, ...]
+
+
 class QueueRange(NamedTuple):
     """What a broker has of a queue: its first offset, and the one behind its last.
 

@@ -32,8 +32,13 @@ SENTENCES: dict[type, Said] = {
     told.StoreLoaded: Said("the store of {broker} has recovered its log from {min_offset} to {max_offset}",
                            "recoveries of stores"),
     told.LogCopied: Said("{broker} copies {size} bytes of its master's log to {offset}", "copied parts of the log"),
+    told.LogFlushed: Said("the log of {broker} counts as flushed up to {offset}", "flushes of the log"),
+    told.LogExpired: Said("{broker} deletes the oldest files of its log, which begins at {min_offset} now",
+                          "deletions of old files"),
     told.SlaveConnected: Said("{slave} connects to {broker} to copy its log", "connections of slaves"),
     told.ReplicaReported: Said("{broker} hears that {slave} has its log up to {offset}", "reports of slaves"),
+    told.ReplicaAnswered: Said("{broker} answers the put up to {next_offset}, which has waited for a slave: {status}",
+                               "answers of slaves"),
     told.SlaveDisconnected: Said("{broker} has no connection to its slave {slave} any more", "lost slaves"),
     told.StoreRefused: Said(_refused, "refused starts"),
 }

@@ -83,9 +83,9 @@ class GroupTransferService:
         self._requests_read: list[GroupCommitRequest] = []
 
     @property
-    def waiting(self) -> bool:
-        """Whether a put waits."""
-        return bool(self._requests_read or self._requests_write)
+    def requests(self) -> list[GroupCommitRequest]:
+        """The puts that wait."""
+        return [*self._requests_read, *self._requests_write]
 
     def put_request(self, request: GroupCommitRequest) -> None:
         """GroupTransferService#putRequest."""

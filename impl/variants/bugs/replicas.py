@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions import replication
@@ -12,8 +12,8 @@ from impl.decisions.replication import is_transferred
 from impl.ports.byte_stream import ByteStream
 from impl.store.commit_log import CommitLog
 from impl.store.ha.ha_client import HAClient
-from impl.store.ha.ha_connection import WriteSocketService
-from impl.store.ha.ha_service import GroupTransferService
+from impl.store.ha.ha_connection import ReadSocketService, WriteSocketService
+from impl.store.ha.ha_service import GroupTransferService, HAService
 from impl.store.put_message_result import AppendMessageResult
 from impl.store.put_message_status import PutMessageStatus
 from impl.variants.variant import Variant, around, replace
@@ -93,6 +93,20 @@ def _count_the_start_twice(original: Callable[..., bool]) -> Callable[..., bool]
     return append_to_commit_log
 
 
+@around(ReadSocketService, "_take_offset")
+def _the_first_report_is_no_answer(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _take_offset(self: ReadSocketService) -> bool:
+        """What a slave has when it connects answers no put."""
+        service = cast("HAService", self._owner.ha_service)
+        first, before = self._owner.slave_request_offset < 0, service.push2_slave_max_offset
+        goes_on = original(self)
+        if first:
+            service.push2_slave_max_offset = before
+        return goes_on
+
+    return _take_offset
+
+
 _IDEA = "an idea: faults of other replicas"
 
 BUGS = (
@@ -110,4 +124,6 @@ BUGS = (
             replacements=(_send_the_first_file_only,)),
     Variant("seeded-no-slave-is-waited-for", "bug", "SYNC_MASTER answers before a slave has the record.", _IDEA,
             replacements=(_wait_for_no_slave,)),
+    Variant("seeded-first-report-is-no-answer", "bug", "What a slave has when it connects does not count as copied.",
+            _IDEA, replacements=(_the_first_report_is_no_answer,)),
 )
