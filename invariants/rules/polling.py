@@ -6,12 +6,13 @@ They are told from outside: by what applications say that they did, and by what 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -20,6 +21,14 @@ _MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL
 _FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
                when=lambda rule, told: any(rule.facts.broker_name(one.at) == told.about[2].broker_name
                                            for one in rule.past.of(events.DiskFilled)))
+
+
+def _crash_looked_like_a_stop(rule: Any, told: Told) -> bool:
+    """Whether the machine of the queue's broker has lost its power, and its store has come up as after a stop."""
+    lost = [one for one in rule.past.of(events.ProcessKilled, power_loss=True)
+            if rule.facts.broker_name(one.at) == told.about[2].broker_name]
+    return any(start.event.last_exit_ok for one in lost
+               for start in rule.past.of(events.StoreLoaded, since=one.place, at=one.at)[:1])
 
 
 class Polled(Rule):
@@ -39,8 +48,13 @@ class polls_follow_one_another(Polled):
     It begins anew where it has taken the queue again, or where the broker had no such offset.
     """
 
+    shipped = "violated: V26 a crash looks like a stop"
     cite = "DefaultLitePullConsumerImpl#poll, #seek, AssignedMessageQueue"
-    excuses = (_FULL,)
+    excuses = (
+        _FULL,
+        cause("V26", "the machine of the queue's broker lost its power, and its store came up as after a stop",
+              when=_crash_looked_like_a_stop),
+    )
 
     next_offset = Kept("at group mq", ends=(_MOVED,), begins=(events.QueueSought,),
                        value=lambda _, event: event.offset)

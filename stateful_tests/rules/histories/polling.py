@@ -20,6 +20,7 @@ from impl.events import (
     QueueRested,
     QueuesHeld,
     QueueSought,
+    StoreLoaded,
 )
 from stateful_tests.rules.written import Written
 
@@ -59,6 +60,16 @@ def answered(code: PullCode) -> Told:
     return 3, C, PullAnswered(C, G, MQ, code, 9)
 
 
+def powerless(at: str = B, *, power_loss: bool = True) -> Told:
+    """The process of a broker ends, with the power of its machine."""
+    return 0, at, ProcessKilled(1, power_loss)
+
+
+def comes_up(*, last_exit_ok: bool, at: str = B) -> Told:
+    """Its store is recovered, as after a stop or not."""
+    return 0, at, StoreLoaded(at, 0, 0, "SYNC_FLUSH", last_exit_ok)
+
+
 AGAIN, BY_HAND, ASKED = (3, C, PollBegan(G, auto_commit=True)), (3, C, PollBegan(G, auto_commit=False)), (
     3, C, CommitAsked(G))
 SOUGHT = (3, C, QueueSought(G, MQ, 4))
@@ -78,6 +89,11 @@ HISTORIES = (
     Written("polls_follow_one_another", (polled(5), answered(PullCode.PULL_NOT_FOUND), polled(9)),
             (polled(5), answered(PullCode.PULL_OFFSET_MOVED), polled(9))),
     Written("polls_follow_one_another", (ELSEWHERE, polled(5), polled(7)), (FULL, polled(5), polled(7))),
+    *(Written("polls_follow_one_another", (*before, polled(5), polled(7)), causes=causes) for before, causes in (
+        ((powerless(), comes_up(last_exit_ok=True)), ("V26",)), ((powerless(), comes_up(last_exit_ok=False)), ()),
+        ((powerless("broker-b"), comes_up(last_exit_ok=True, at="broker-b")), ()),
+        ((comes_up(last_exit_ok=True), powerless()), ()),
+        ((powerless(power_loss=False), comes_up(last_exit_ok=True)), ()))),
     Written("only_the_held_is_polled", (has(MQ2), polled(5)), (has(MQ, MQ2), polled(5)), says="which it does not have"),
     Written("only_the_held_is_polled", (has(MQ), has(), polled(5)), (has(), polled(5, at=C2), polled(5, group=H))),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), sent(7)), (polled(5, 6), AGAIN, sent(7)),
