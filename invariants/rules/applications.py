@@ -93,10 +93,10 @@ class result_is_what_the_broker_says(Rule):
                             "not", event.group, key)
 
     def _is_there(self, key: str, mq: MessageQueue, queue_offset: int) -> bool:
-        """Whether a broker has put a message there; what waits elsewhere (delayed, half) is not looked for."""
-        places = {place[0]: place for place in self.appended.get((key,), ()) if place[1] == mq.topic}
-        return mq.broker_name not in places or (mq.broker_name, mq.topic, mq.queue_id, queue_offset) in self.appended[
-            key,]
+        """Whether the broker has put it there; of what it puts elsewhere first (delayed, half) it tells that place."""
+        places = [place for place in self.appended.get((key,), ()) if place[0] == mq.broker_name]
+        elsewhere = any(topic != mq.topic for _, topic, _, _ in places)
+        return not places or elsewhere or (mq.broker_name, mq.topic, mq.queue_id, queue_offset) in places
 
 
 class attempts_are_no_more_than_asked(Rule):

@@ -120,8 +120,6 @@ def settled(bounds: Bounds) -> int:
 
 
 HOLD_SCAN_MS = 5_000  # PullRequestHoldService#run: waitForRunning
-ON_THE_WAY_MS = 100
-"""A request is on its way, or is being handled, where nothing fails."""
 woken = takes(0)
 """A pull that is held is answered when a message comes: in less than HOLD_SCAN_MS."""
 

@@ -142,7 +142,7 @@ PLANTED = (
     ("retries_wait_longer_each_time", "repaired+seeded-retries-wait-a-second", "stored_retry", "calm", 0),
     ("suspended_queue_rests", "repaired+seeded-suspended-begins-at-once", "stored_orderly", "calm", 0),
     ("batch_is_no_larger_than_wished", "repaired+seeded-pull-is-one-batch", "stored_retry", "calm", 0),
-    ("arriving_message_wakes_the_pull", "repaired+seeded-arrival-is-not-told", "stored_sync", "calm", 0),
+    ("arriving_message_answers_the_pull", "repaired+seeded-arrival-is-not-told", "stored_sync", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-compressed-is-not-marked", "sending", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-body-stays-compressed", "sending", "network", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-retry-topic-is-shown", "stored_retry", "calm", 0),

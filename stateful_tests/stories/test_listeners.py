@@ -13,14 +13,18 @@ from stateful_tests.worlds.listeners import LATER, ONE_IN, POISON
 from stateful_tests.worlds.world import World
 
 OTHER, KEY, NEXT_KEY, RETRY, DELAYED = "broker-b", "k1", "k2", "%RETRY%G", "SCHEDULE_TOPIC_XXXX"
+DEAD_LETTERS = "%DLQ%G"
 WHOSE_TURN = "ThreadLocalIndex#incrementAndGet"
 
 
-def begin_to_fail(world: World, work_ms: int, *brokers: str) -> None:
-    """The listener of a group works for so long on a message of the first broker, and fails with it the first time."""
+def begin_to_fail(world: World, work_ms: int, *brokers: str, most: int = 2) -> None:
+    """The listener of a group works for so long on a message of the first broker, and fails with it the first time.
+
+    most -- how often it is tried again.
+    """
     world.fates = (LATER,) * ONE_IN
     stage(world, *brokers)
-    consumer = join(world, "c1", replace(ORDERS, max_reconsume_times=2, consume_timeout_minutes=1))
+    consumer = join(world, "c1", replace(ORDERS, max_reconsume_times=most, consume_timeout_minutes=1))
     world.run(30_000)  # it knows that every broker has its retry topic
     works(consumer, work_ms)
     send(world, KEY)
@@ -51,6 +55,16 @@ def test_x5_a_send_back_that_is_not_answered_in_time_is_stored_and_sent_anew() -
         world.simulation.kernel.pause(world.simulation.nodes[BROKER], 7_000)
         world.run(20_000)
         assert len(put_off(world)) == 2
+
+
+def test_x5_a_send_back_that_is_not_answered_in_time_makes_a_dead_letter_of_what_has_an_attempt_left() -> None:
+    with World() as world:
+        begin_to_fail(world, 2_000, BROKER, most=1)
+        world.run(1_000)
+        world.simulation.kernel.pause(world.simulation.nodes[BROKER], 7_000)
+        world.run(40_000)
+        assert [event.key for _, event in world.events(MessageAppended) if event.topic == DEAD_LETTERS] == [KEY]
+        assert given(world) == [("orders", 0), (RETRY, 1)]
 
 
 def test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import HalfMessageEnded, MessageAppended, MessagesFound, SendAnswered, StoreRefused
+from impl.events import HalfMessageEnded, MessageAppended, MessagesFound, MessagesPolled, SendAnswered, StoreRefused
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
@@ -16,6 +16,7 @@ from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
+from stateful_tests.worlds.workloads import POLLING
 from stateful_tests.worlds.world import World
 
 BROKER, PRODUCER = "broker-a", "producer1"
@@ -154,6 +155,20 @@ def test_v26_the_name_of_the_abort_file_is_lost_and_a_queue_lacks_a_message_of_t
         restart(world)
         assert [one.queue_id for one in world.views.log_records(BROKER)] == [0, 1, 0, 1]
         assert world.views.queue_units(BROKER)["orders", 0] == (0, 1)
+
+
+def test_v26_an_application_polls_a_message_and_is_not_given_the_one_before_it() -> None:
+    with World() as world:
+        begin(world)
+        produce(world, 6, queues=2)
+        crash(world, power_loss=True)
+        lose(world, f"{QUEUE}/0{FIRST_FILE}", 20, 40)
+        lose(world, f"{QUEUE}/1{FIRST_FILE}", 40, 20)
+        world.simulation.disks[BROKER].change(ABORT, None)
+        restart(world)
+        world.add_puller("poller1", POLLING)
+        world.run(5_000)
+        assert [event.offsets for _, event in world.events(MessagesPolled) if event.mq.queue_id == 0] == [(0, 2)]
 
 
 def test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away() -> None:

@@ -48,6 +48,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "reset_goes_to_its_time": ("resets", "calm", "uniform", 1),
     "who_consumes_is_answered": ("operators", "calm", "uniform", 5),
     "group_offsets_go_with_the_group": ("operators", "calm", "uniform", 5),
+    "refines_process_queue": ("resets", "threads", "uniform", 1),
 }
 """Workload, profile, strategy and seed of runs in which a property is met that most others do not meet."""
 

@@ -226,7 +226,7 @@ def test_who_does_not_greet_back_is_bad_input(hello: str, said: str, program: An
     (["check", "allocation", "--function", "AVG"], "say what to check"),
     (["check", "allocation", "--exec", "x", "--python", "a:b"], "one of the three"),
     (["conform", "--exec", EXAMPLE, "--function", "AVGE"], "does not answer 'AVGE'; did you mean 'AVG'"),
-    (["conform", "--exec", EXAMPLE, "--file", "names"], "leave --vectors and --file out"),
+    (["conform", "--exec", EXAMPLE, "--file", "names"], "leave --vectors, --file and --variant out"),
     (["conform", "--function", "AVG"], "--function goes with --exec"),
     (["conform", "--functions", "--function", "AVGE"], "no recording is about 'AVGE'; did you mean 'AVG'"),
 ])

@@ -97,6 +97,8 @@ HISTORIES = (
             (appended(5, "SCHEDULE_TOPIC_XXXX"), appended(5, at="broker-b"), answered(0), told(4, "SEND_OK"))),
     Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
             (RENAMED, appended(5), answered(0), told(4, "SEND_OK"))),
+    Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
+            (appended(4, HALF[2].topic), appended(5), answered(0), told(4, "SEND_OK"))),
     Written("attempts_are_no_more_than_asked", (asked(1), tried(4)), (asked(1), tried(3), tried(4, key="other")),
             says="4 times, and is to try 3 times"),
     Written("send_is_over_in_its_time", (LISTED, asked(10)), (NOTHING_LISTED, asked(10)), bounds=CALM),

@@ -6,13 +6,13 @@ from typing import Any
 
 import invariants.rules.held_pulls
 import invariants.rules.retries  # noqa: F401  # both declare their rules
-from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
     ClockDrifts,
     ClockJumped,
+    ConsumerRegistered,
     ConsumerShutDown,
     MessageAppended,
     MessageDispatched,
@@ -25,8 +25,7 @@ from impl.events import (
     SendAttempted,
 )
 from invariants.rules.bounds import Bounds
-from invariants.views import Consumer, Subscription
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Written
 
 A, C, C2, G, ID = "broker-a", "c1", "c2", "G", "c1@1"
 MQ, MQ2, RETRY = (MessageQueue(topic, A, number) for topic, number in (("orders", 0), ("orders", 1), ("%RETRY%G", 0)))
@@ -57,6 +56,11 @@ ANEW = (2, C, SendAttempted(ID, "CLIENT_INNER_PRODUCER", "k", 1, RETRY))
 JUMPED, DRIFTS = (1, A, ClockJumped(-5_000)), (1, A, ClockDrifts(10))
 
 
+def subscribed(expression: str) -> Told:
+    """A member of the group reads this of the topic."""
+    return 0, A, ConsumerRegistered(A, G, ID, "c1:1", True, True, frozenset({("orders", expression, 1)}))
+
+
 def pulled(ms: int, offset: int = 7, *, mq: MessageQueue = MQ, at: str = C) -> Told:
     """A client pulls."""
     return ms, at, PullSuspended(ID, G, mq, offset)
@@ -77,13 +81,7 @@ def tick(ms: int) -> Told:
     return ms, "broker-b", BrokerStarted("broker-b", "broker-b", 0)
 
 
-def reads(expression: str, *, members: int = 1) -> Tables:
-    """So many members that run read a topic with an expression."""
-    member = Consumer(C, ID, G, "CLUSTERING", False, "RUNNING", False, AllocateMessageQueueAveragely(), 0)
-    return Tables(in_service=(member,) * members, subscribed={"orders": Subscription(expression, 1, None)})
-
-
-ALL, SOME, NOBODY = reads("*"), reads("red"), reads("*", members=0)
+SLAVE = (0, "slave", BrokerStarted("slave", A, 1))
 GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
 TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
 ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
@@ -134,18 +132,20 @@ HISTORIES = (
     Written("batch_is_no_larger_than_wished", (given(1, keys=("i", "j", "k")),), (given(1, keys=("j", "k")),),
             says="given 3 messages"),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(102), tick(2_103)),
-            (pulled(1), arrived(102), tick(2_102), pull_answered(2_102)), views=ALL, bounds=CALM, causes=()),
-    Written("arriving_message_answers_the_pull", (pulled(1), arrived(101)), (pulled(1), arrived(101, offset=6)),
-            views=ALL, bounds=CALM, causes=("P13",)),
+            (pulled(1), arrived(102), tick(2_102), pull_answered(2_102)), bounds=CALM),
+    Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2, offset=6)),
+            bounds=CALM),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)),
             (pulled(1), pulled(2, mq=MQ2), pull_answered(2), arrived(3), arrived(4, at="broker-b"),
-             arrived(5, queue_id=2)), views=ALL, bounds=CALM),
+             arrived(5, queue_id=2)), bounds=CALM),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2), pulled(3, 8)),
-            views=ALL, bounds=CALM),
+            bounds=CALM),
     *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2), one),
-              views=ALL, bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
+              bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
     *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(4)), (pulled(1), one, arrived(4)),
-              views=ALL, bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
-    *(Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2)),
-              views=ALL, kept_views=one, bounds=CALM) for one in (SOME, NOBODY)),
+              bounds=CALM) for one in (*GONE, ENDS, BEGINS)),
+    Written("arriving_message_answers_the_pull", (subscribed("*"), pulled(1), arrived(2)),
+            (subscribed("a"), pulled(1), arrived(2)), bounds=CALM),
+    Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
+            (SLAVE, pulled(1), arrived(2), arrived(3, at="slave")), bounds=CALM),
 )
