@@ -48,15 +48,20 @@ def _imported(owner: type | ModuleType, attribute: str, standing: Any) -> Iterat
 
 
 def _tabled(owner: type | ModuleType, standing: Any) -> Iterator[tuple[dict[Any, Any], Any]]:
-    """The tables that hold a module's function, each with its key: those of modules that know it or its module."""
-    if not isinstance(owner, ModuleType) or not isfunction(standing):
-        return
-    for module in list(sys.modules.values()):
-        known = list(vars(module).values()) if isinstance(module, ModuleType) else []
-        if module is owner or any(one is owner or one is standing for one in known):
-            for table in known:
-                if type(table) is dict and table is not vars(module):
-                    yield from ((table, key) for key, one in table.items() if one is standing)
+    """The tables that hold a module's function, each with its key."""
+    if isinstance(owner, ModuleType) and isfunction(standing):
+        for table in _tables(owner.__name__.partition(".")[0], len(sys.modules)):
+            yield from ((table, key) for key, one in table.items() if one is standing)
+
+
+@lru_cache(maxsize=4)
+def _tables(package: str, loaded: int) -> list[dict[Any, Any]]:
+    """All tables at the tops of modules that hold functions of a package; loaded -- how many modules there are."""
+    del loaded
+    tables = [value for module in list(sys.modules.values()) if isinstance(module, ModuleType)
+              for name, value in list(vars(module).items()) if type(value) is dict and not name.startswith("__")]
+    return [table for table in tables if any(
+        isfunction(one) and one.__module__.partition(".")[0] == package for one in table.values())]
 
 
 @lru_cache(maxsize=4096)
