@@ -162,7 +162,10 @@ class callback_comes_in_its_time(SendOver):
 
 
 class queues_take_turns(Rule):
-    """Where a producer chooses among the queues of a topic, each of them gets messages."""
+    """Where a producer chooses among the queues of a topic, each of them gets messages.
+
+    Counting begins anew where a message is tried again: a retry takes turns, too, and passes its broker's queues over.
+    """
 
     cite = "TopicPublishInfo#selectOneMessageQueue: sendWhichQueue"
     about = "client_id group topic"
@@ -175,9 +178,11 @@ class queues_take_turns(Rule):
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        key = event.client_id, event.group, event.mq.topic
+        if event.attempt > 1:
+            self.chosen.pop(key, None)
         if event.attempt > 1 or not event.listed or event.hashed is not None:
             return
-        key = event.client_id, event.group, event.mq.topic
         counts: dict[Any, int] = self.chosen.setdefault(key, {})
         if {*counts} != event.listed:
             counts = self.chosen[key] = dict.fromkeys(sorted(event.listed), 0)

@@ -110,6 +110,7 @@ HISTORIES = (
             (LISTED, asked(10, later=True), at(13_010), told(13_010)), bounds=CALM),
     Written("queues_take_turns", MANY, MANY[1:], causes=(), says="sent 50 messages, and none to"),
     Written("queues_take_turns", MANY, (*MANY[1:], tried(mq=QUEUES[1]))),
+    Written("queues_take_turns", MANY, (*MANY[:-1], tried(2), MANY[-1])),
     Written("queues_take_turns", MANY, (tried(2),) * 50),
     Written("queues_take_turns", MANY, (tried(listed=frozenset()),) * 50),
     Written("queues_take_turns", MANY, (tried(hashed="red"),) * 50),
