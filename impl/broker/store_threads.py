@@ -190,7 +190,11 @@ class StoreThreads:
     def _clean(self) -> None:
         if not self.store.stopped:
             begin = self.store.get_min_phy_offset()
-            self.store.clean_commit_log_service.run()
+            try:
+                self.store.clean_commit_log_service.run()
+            except JavaError:  # a repair forces the log first, and the disk may refuse what comes then
+                self.store.report_flushed()
+                raise
             self.store.report_flushed()
             if self.store.get_min_phy_offset() != begin:
                 self.node.trace(LogExpired(self.node.name, self.store.get_min_phy_offset()))
