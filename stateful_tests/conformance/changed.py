@@ -33,14 +33,14 @@ def judged(
         rows = list(conform(vectors, files, progress=progress))
     differing = [row for row in rows if row.outcome is not Outcome.HOLDS]
     worse = _kept_by_base(known, vectors, differing)
-    command = shlex.join(["rocketproof", "conform", "--variant", variant, *(["--base", base] if base else []),
-                          *(["--vectors", str(vectors)] if vectors != RECORDINGS else [])])
+    command = ["rocketproof", "conform", "--variant", variant, *(["--base", base] if base else []),
+               *(["--vectors", str(vectors)] if vectors != RECORDINGS else [])]
     first = worse[:1] or [row for row in differing if row.outcome is Outcome.UNKNOWN][:1]
     named = [word for name in ([row.subject.name for row in first] or files) for word in ("--file", name)]
     outcome, note = _said(known, rows, worse, calls)
     return Verdict(
         OF_KIND[str(known.kind)], CONFORM, Subject("variant", known.title, {"file": known.file} if known.file else {}),
-        Outcome.HOLDS, outcome, shlex.join([*shlex.split(command), *named]), note=note,
+        Outcome.HOLDS, outcome, shlex.join([*command, *named]), note=note,
         cost={"files": len(rows), "rows": sum(int(row.cost["rows"]) for row in rows),
               "different": sum(int(row.cost["different"]) for row in worse)})
 
