@@ -10,17 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
+from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.decisions.java_errors import JavaRuntimeError
-from impl.decisions.message_queue import MessageQueue
-from impl.decisions.subscription import SubscriptionData
-from impl.hash_map import ConcurrentHashMap
 from impl.hosts.simulation.channel import IDLE_MS
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.remoting import Remoting
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
-from impl.hosts.simulation.wire import copied
 from impl.ports.node import Node
 from impl.ports.remoting import (
     Command,
@@ -466,29 +462,6 @@ def test_the_receiver_gets_a_copy_in_both_directions(world: World) -> None:
     assert first is not second
     assert first.consumer_data_set is not sent.consumer_data_set
     assert first.consumer_data_set[0] is not sent.consumer_data_set[0]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None, "x", 1, b"x", Command(34), (1, ("a", None)), frozenset({"a"}), SubscriptionData("t", "*"),
-        MessageQueue("t", "b", 0),
-    ],
-)
-def test_what_cannot_change_is_not_copied(value: object) -> None:
-    assert copied(value) is value
-
-
-def test_what_can_change_is_copied_wherever_it_hides() -> None:
-    inner = ["x"]
-    table: ConcurrentHashMap[str, list[str]] = ConcurrentHashMap()
-    table.put("k", inner)
-    for value in ([inner], (1, inner), {"k": inner}, Command(34, body=inner), table, {"a", "b"}, ProducerData("p")):
-        twin = copied(value)
-        assert twin == value
-        assert twin is not value
-    assert copied(table).get("k") is not inner
-    assert copied(Command(34, body=inner)).body is not inner
 
 
 def test_connections_and_processes_cannot_be_sent(world: World) -> None:
