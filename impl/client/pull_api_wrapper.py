@@ -82,7 +82,7 @@ class PullAPIWrapper:
         if has_flag(header.sys_flag, FLAG_CLASS_FILTER):
             raise MQClientError(
                 f"Find Filter Server Failed, Broker Addr: {found.broker_addr} topic: {mq.topic}")  # there are none
-        self._report(mq, header)
+        self._report(mq, header, found.broker_addr)
         return found.broker_addr, header
 
     def _find(self, mq: MessageQueue) -> FindBrokerResult | None:
@@ -99,7 +99,8 @@ class PullAPIWrapper:
         subscription_data -- as it was when the request was made.
         """
         code = CODES[pull_result.pull_status]
-        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, code, pull_result.next_begin_offset))
+        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, code, pull_result.next_begin_offset,
+                                     pull_result.suggest_which_broker_id))
         self.update_pull_from_which_node(mq, pull_result.suggest_which_broker_id)
         found: tuple[MessageExt, ...] = ()
         if pull_result.pull_status is PullStatus.FOUND:
@@ -111,11 +112,13 @@ class PullAPIWrapper:
                 msg.put_property(PROPERTY_MAX_OFFSET, str(pull_result.max_offset))
         return pull_result._replace(msg_found_list=found, message_binary=None)
 
-    def _report(self, mq: MessageQueue, header: PullMessageRequestHeader) -> None:
+    def _report(self, mq: MessageQueue, header: PullMessageRequestHeader, broker_addr: str) -> None:
         client_id = self.instance.client_id
-        if has_flag(header.sys_flag, FLAG_COMMIT_OFFSET):
+        commits = has_flag(header.sys_flag, FLAG_COMMIT_OFFSET)
+        if commits:
             self.node.trace(OffsetSent(client_id, self.group, mq, header.commit_offset))
-        self.node.trace(PullSuspended(client_id, self.group, mq, header.queue_offset))
+        self.node.trace(PullSuspended(client_id, self.group, mq, header.queue_offset, broker_addr, header.max_msg_nums,
+                                      header.sub_version, commits))
 
 
 def _is_subscribed(subscription_data: SubscriptionData, msg: MessageExt) -> bool:

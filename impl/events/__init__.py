@@ -299,6 +299,12 @@ from impl.events.polling import (
     PollBegan as PollBegan,
 )
 from impl.events.polling import (
+    PollEnded as PollEnded,
+)
+from impl.events.polling import (
+    PollerShutDown as PollerShutDown,
+)
+from impl.events.polling import (
     QueueRested as QueueRested,
 )
 from impl.events.polling import (
@@ -306,6 +312,9 @@ from impl.events.polling import (
 )
 from impl.events.polling import (
     QueueSought as QueueSought,
+)
+from impl.events.polling import (
+    WaysMixed as WaysMixed,
 )
 from impl.events.registration import (
     BrokerShutDown as BrokerShutDown,

@@ -10,19 +10,25 @@ from impl.decisions.message_queue import MessageQueue
 class PullSuspended(NamedTuple):
     """PullAPIWrapper#pullKernelImpl: a pull goes to a broker, which holds it until it finds something.
 
-    offset -- where it begins.
+    offset -- where it begins. broker_addr -- whom it asks. most -- how many messages it wants. sub_version -- which
+    version of its subscription it names. commits -- whether it carries an offset to commit.
     """
 
     client_id: str
     group: str
     mq: MessageQueue
     offset: int
+    broker_addr: str = ""
+    most: int = 0
+    sub_version: int = -1
+    commits: bool = False
 
 
 class PullAnswered(NamedTuple):
     """PullAPIWrapper#processPullResult: a pull is answered.
 
-    code -- as on the wire. next_begin_offset -- where the broker says that the next one is to begin.
+    code -- as on the wire. next_begin_offset -- where the broker says that the next one is to begin. suggested -- the
+    id of the broker that it is to ask.
     """
 
     client_id: str
@@ -30,6 +36,7 @@ class PullAnswered(NamedTuple):
     mq: MessageQueue
     code: int
     next_begin_offset: int = -1
+    suggested: int = 0
 
 
 class MessagesFound(NamedTuple):

@@ -21,11 +21,19 @@ class QueuesHeld(NamedTuple):
 class PollBegan(NamedTuple):
     """DefaultLitePullConsumer#poll: an application is done with all that it has polled, and asks for more.
 
-    auto_commit -- whether its consumer commits that by itself.
+    auto_commit -- whether its consumer commits that by itself. timeout_ms -- how long it wants to wait.
     """
 
     group: str
     auto_commit: bool
+    timeout_ms: int = 0
+
+
+class PollEnded(NamedTuple):
+    """DefaultLitePullConsumer#poll has returned; messages -- how many the application is given."""
+
+    group: str
+    messages: int
 
 
 class MessagesPolled(NamedTuple):
@@ -53,6 +61,18 @@ class QueueSought(NamedTuple):
     group: str
     mq: MessageQueue
     offset: int
+
+
+class WaysMixed(NamedTuple):
+    """DefaultLitePullConsumer#assign, #subscribe have returned to an application that has chosen the other one."""
+
+    group: str
+
+
+class PollerShutDown(NamedTuple):
+    """DefaultLitePullConsumer#shutdown has returned."""
+
+    group: str
 
 
 class QueueRested(NamedTuple):

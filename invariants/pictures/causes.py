@@ -94,6 +94,9 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.MessagesAnswered: (Reads((e.MessagesGiven,), _HOLDING),),
     e.QueuesHeld: (Reads((e.RouteUpdated, e.ConsumerIdsFetched), _GROUP),),
     e.PollBegan: (Reads((e.MessagesPolled,), _GROUP),),
+    e.PollEnded: (Reads((e.PollBegan,), _GROUP),),
+    e.WaysMixed: (Reads((e.QueuesHeld,), _GROUP),),
+    e.PollerShutDown: (Reads((e.QueuesHeld,), _GROUP),),
     e.MessagesPolled: (Reads((e.PullAnswered, e.QueueSought), _HOLDING), Reads((e.PollBegan,), _GROUP)),
     e.CommitAsked: (Reads((e.MessagesPolled,), _GROUP),),
     e.QueueSought: (Reads((e.MessagesPolled,), _HOLDING),),
@@ -262,7 +265,7 @@ QUIET: tuple[type, ...] = (
     e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
     e.MessageAppended,
-    e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan,
+    e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan, e.PollEnded,
     e.MessagesPolled,
 )
 """Events that go on and on whatever else happens."""

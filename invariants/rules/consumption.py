@@ -98,11 +98,10 @@ class cache_is_counted(Rule):
         if now_ms - self._looked_ms < deadlines.PERSIST_MS:
             return
         self._looked_ms = now_ms
-        for machine in dict.fromkeys(one.machine for one in self.views.consumers()):
-            for one in self.views.caches(machine):
-                if (one.msg_count, one.msg_size_bytes) != (one.messages, one.size_bytes):
-                    yield self.told(f"{machine} counts {one.msg_count} messages of {one.msg_size_bytes} bytes of "
-                                    f"{queue_text(one.mq)}, and has {one.messages} of {one.size_bytes}", *one[:4])
+        for one in self.views.caches():
+            if (one.msg_count, one.msg_size_bytes) != (one.messages, one.size_bytes):
+                yield self.told(f"{one.machine} counts {one.msg_count} messages of {one.msg_size_bytes} bytes of "
+                                f"{queue_text(one.mq)}, and has {one.messages} of {one.size_bytes}", *one[:4])
 
 
 class found_is_settled(Duty):

@@ -24,6 +24,7 @@ ROUTE_MS = 30_000  # ClientConfig#pollNameServerInterval
 REGISTRATION_MS = 30_000  # BrokerConfig#registerNameServerPeriod
 CLIENT_LEASE_MS = 30_000  # ProcessQueue.REBALANCE_LOCK_MAX_LIVE_TIME
 BROKER_LEASE_MS = 60_000  # RebalanceLockManager.REBALANCE_LOCK_MAX_LIVE_TIME
+PULL_FAILED_MS = 1_000  # DefaultMQPushConsumerImpl.PULL_TIME_DELAY_MILLS_WHEN_EXCEPTION
 PULL_IDLE_MS = 120_000  # ProcessQueue.PULL_MAX_IDLE_TIME
 REGISTRATION_CALL_MS = 6_000  # BrokerConfig#registerBrokerTimeoutMills
 HA_HEARTBEAT_MS = 5_000  # haSendHeartbeatInterval; HAClient#run also waits so long before it connects again
@@ -43,6 +44,9 @@ def takes(ms: int, *, steps: int = 1) -> Deadline:
     return lambda bounds: ms + SOON_MS + pauses(steps, bounds)
 
 
+PULL_DELAY_MS, SEEN_MS = 1_000, 1_000  # PULL_TIME_DELAY_MILLS_WHEN_SUSPEND; how often rules look
+pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
+"""What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
 
@@ -62,6 +66,12 @@ updated = takes(0)
 """What is settled is in memory: the thread of a listener may stand still in between."""
 begun = takes(2 * CALL_MS, steps=3)
 """Who was answered an offset has begun its queue there: it may ask for the end of the queue, or a time, first."""
+AUTO_COMMIT_MS = 5_000  # DefaultLitePullConsumer.autoCommitIntervalMillis
+LONGEST_POLL_MS = 5_000  # DefaultLitePullConsumer.pollTimeoutMillis
+polled = takes(0, steps=2)
+"""A poll returns when its time is over, or a pull has found something: two threads."""
+polled_is_sent = takes(AUTO_COMMIT_MS + LONGEST_POLL_MS + PERSIST_MS + (2 * TIMERS + 4) * CALL_MS, steps=TIMERS + 2)
+"""What was polled is committed with a later poll and sent by the timer: an application may ask brokers in between."""
 given_up = takes(CALL_MS)
 """Who drops a queue has sent the last commit of it: it may ask for the broker's address first."""
 reset = takes(TIMERS * RESET_MS, steps=TIMERS)
@@ -191,6 +201,8 @@ all_locked = after_healing(
 RETRY_DELAYS_MS = 10_000, 30_000, 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
 RETRIES_MS = sum(RETRY_DELAYS_MS)
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
+corrected = takes(ILLEGAL_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
+"""An offset that a broker does not have is corrected: one thread does so, queue by queue, and may wait for each."""
 LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
 
 

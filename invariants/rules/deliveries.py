@@ -67,6 +67,7 @@ class attempts_are_counted(Rule):
 class failure_is_retried_once(Rule):
     """A message that a listener was given is put off no more often than listeners have failed with it.
 
+    Who broadcasts fails once and for all: nothing is sent back.
     Who works on it for a minute may have failed: it expires then, after the least consumeTimeout that there is, and
     what is answered later belongs to the same attempt.
     """
@@ -98,7 +99,8 @@ class failure_is_retried_once(Rule):
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             place = at, event.mq, offset, key
             self.working.pop(place, None)
-            if self.late.pop(place, None) is None and answer != SUCCESS:
+            is_retried = answer != SUCCESS and not self.facts.broadcasts(at, event.group)
+            if self.late.pop(place, None) is None and is_retried:
                 self.failures[key,] = self.failures.get((key,), 0) + 1
 
     @on(events.SendAttempted)

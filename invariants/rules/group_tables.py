@@ -11,8 +11,8 @@ from impl.decisions.subscription import is_tag_type
 from impl.events import ClientChannelClosed, ClockJumped, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
-from invariants.rules.match import Match
-from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 
 
 class group_survives_its_broker(Rule):
@@ -50,6 +50,24 @@ class group_survives_its_broker(Rule):
             yield self.told(f"{at} starts without the subscription group {key[1]}", *key, self.first_ms[key],
                             since_ms=since_ms)
         self.first_ms.drop(lambda key: key[0] == at)
+
+
+class broker_knows_how_a_group_consumes(Rule):
+    """A broker has of a group what the member says that it has heard last: how it consumes, and from where.
+
+    Operators are shown that, and are refused, or told other progress, by it.
+    """
+
+    cite = "ConsumerGroupInfo#updateChannel, DefaultMQPushConsumerImpl#messageModel, #consumeFromWhere"
+    about = "at group client_id"
+
+    @after(events.ConsumerRegistered)
+    def registered(self, _: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
+        has = self.views.consumed_as(at, event.group) if event.attached else None
+        says = self.views.consumes_as(machine_of(event.connection), event.group)
+        if has and says and has != says:
+            yield self.told(f"{at} has {', '.join(map(str, has))} for {event.client_id}, which says "
+                            f"{', '.join(map(str, says))}", at, event.group, event.client_id)
 
 
 class heartbeat_makes_the_retry_topic(Rule):

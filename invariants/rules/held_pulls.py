@@ -9,6 +9,7 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
 from invariants.rules.facts import queue_text
+from invariants.rules.match import machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
 SUB_ALL = "*"
@@ -18,21 +19,20 @@ class arriving_message_answers_the_pull(Rule):
     """Where nothing fails a pull that is held is answered when a message arrives for it, and not at the next scan.
 
     Judged of groups whose members have all read everything: others wait for a message that they have subscribed. And of
-    brokers without slaves: a slave lets a pull wait until it looks at all (ReputMessageService#doReput). Where nothing
-    fails no message comes between the look of a pull and its hold (P13).
+    masters: a slave lets a pull wait until it looks at all (ReputMessageService#doReput). Where nothing fails no
+    message comes between the look of a pull and its hold (P13).
     """
 
     cite = "NotifyMessageArrivingListener#arriving, PullRequestHoldService#notifyMessageArriving"
     about = "at group mq"
     calm = True
 
-    # The pulls that are not answered: from which offset each is. Since when there is a message.
+    # The pulls that are not answered: from which offset each is, and at which machine. Since when there is a message.
     pulls = Kept("at client_id group mq", ends=(events.PullAnswered, events.QueueDropped, events.ConsumerShutDown))
     there = Kept("at client_id group mq", ends=(
         events.PullAnswered, events.PullSuspended, events.QueueDropped, events.ConsumerShutDown))
-    # Topics of which a group has not read everything; the machines that dispatch the messages of a broker.
+    # Topics of which a group has not read everything.
     chosen = Kept("group topic", survives="all")
-    machines = Kept("broker_name", survives="all")
 
     @on(events.ConsumerRegistered)
     def subscribes(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
@@ -42,14 +42,16 @@ class arriving_message_answers_the_pull(Rule):
 
     @on(events.PullSuspended)
     def pulled(self, _: int, at: str, event: events.PullSuspended) -> None:
-        self.pulls[at, event.client_id, event.group, event.mq] = event.offset
+        key, asked = (at, event.client_id, event.group, event.mq), machine_of(event.broker_addr)
+        self.pulls.pop(key, None)
+        if (asked,) not in self.facts.brokers or self.facts.is_master(asked):
+            self.pulls[key] = event.offset, asked
 
     @on(events.MessageDispatched)
     def arrives(self, ms: int, at: str, event: events.MessageDispatched) -> None:
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
-        self.machines.setdefault((mq.broker_name,), set()).add(at)
-        for key, offset in self.pulls.items():
-            if key[3] == mq and offset <= event.queue_offset:
+        for key, (offset, asked) in self.pulls.items():
+            if key[3] == mq and asked == at and offset <= event.queue_offset:
                 self.there.setdefault(key, ms)
 
     @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
@@ -66,6 +68,6 @@ class arriving_message_answers_the_pull(Rule):
         for key, since_ms in [*self.there.items()] if self.there else ():
             if now_ms - since_ms > limit_ms:
                 del self.there[key]
-                if (key[2], key[3].topic) not in self.chosen and len(self.machines[key[3].broker_name,]) == 1:
+                if (key[2], key[3].topic) not in self.chosen:
                     yield self.told(f"the pull of {queue_text(key[3])} by {key[0]} is not answered {now_ms - since_ms} "
                                     "ms after a message has come", key[0], key[2], key[3], since_ms=since_ms)

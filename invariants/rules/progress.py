@@ -242,7 +242,6 @@ class held_queue_is_worked_on(Duty):
     cite = "DefaultMQPushConsumerImpl#pullMessage: executePullRequestImmediately, executePullRequestLater"
     about = "at client_id group mq broker_name"
     within_ms = deadlines.pulled
-    paid_by = (PullSuspended,)
     excuses = (
         Excuse("its consumer gives it up", by=QueueDropped),
         Excuse("its consumer shuts down", by=ConsumerStopping),
@@ -257,9 +256,14 @@ class held_queue_is_worked_on(Duty):
     suspended_ms = Kept("at client_id group")
     _now_ms = 0
 
-    @on(QueueTaken, PullAnswered)
-    def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered) -> None:
-        # An answer may come too late, and a rebalance under way may give a queue to a consumer that has shut down.
+    @on(QueueTaken, PullAnswered, PullSuspended)
+    def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered | PullSuspended) -> None:
+        """A pull is to be followed by the next one, whatever comes of it.
+
+        An answer may come too late, and a rebalance under way may give a queue to a consumer that has shut down.
+        """
+        if isinstance(event, PullSuspended):
+            self.pay((at, *event[:3], event.mq.broker_name))
         holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
         if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)

@@ -95,7 +95,7 @@ class suspended_queue_rests(Rule):
     about = "at group mq"
     excuses = (_CLOCKS,)
 
-    failed = Kept("at group mq offset", ends=(events.QueueTaken,))
+    failed = Kept("at group mq offset", ends=(Match(events.QueueTaken, of="at group mq"),))
 
     @on(MessagesAnswered)
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:

@@ -6,10 +6,15 @@ whoever was struck from what goes wrong behind it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from impl import events
+from impl.decisions.message_queue import MessageQueue
+from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match
+from invariants.rules.rule import Told
 
 
 def clock_was_set(machine: str) -> Excuse:
@@ -51,3 +56,27 @@ def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = ""
         Excuse(f"nothing passed between the machines ({machine}, {other})",
                by=Match(events.PartitionBegan, of=f"{one}=at {two}=target"), lasts=lasts, hazard=hazard)
         for one, two in ((machine, other), (other, machine))))
+
+
+def broker_was_away(rule: Any, told: Told) -> bool:
+    """Whether the broker of the queue that is told of was away, stood still or was cut off, since shortly before."""
+    name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
+    since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
+    lasts_ms = deadlines.handed_over(rule.bounds)
+    return any(one.ms + getattr(one.event, "ms", 0) + lasts_ms >= since_ms for one in rule.past.of(*_AWAY) if name in {
+        rule.facts.broker_name(machine) for machine in (one.at, *_others(one.event))})
+
+
+def a_broker_was_away(rule: Any, told: Told) -> bool:
+    """Whether any broker has stopped or started since shortly before what is told of has begun to be wrong."""
+    since_ms = (told.since_ms or 0) - deadlines.handed_over(rule.bounds)
+    ended = rule.past.of(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted)
+    return any(one.ms >= since_ms and (one.at,) in rule.facts.brokers for one in ended)
+
+
+_AWAY = (events.ProcessKilled, events.ProcessPaused, events.BrokerStopping, events.BrokerStarted, events.PartitionBegan,
+         events.ConnectionSevered, events.ConnectionRefused, events.MessageLost)
+
+
+def _others(event: Any) -> tuple[str, ...]:
+    return tuple(getattr(event, name) for name in ("other", "target", "server") if hasattr(event, name))

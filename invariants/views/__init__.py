@@ -24,6 +24,7 @@ from invariants.views.values import (
     Consumer,
     Filter,
     HeldQueue,
+    Limits,
     QueueLock,
     QueueRange,
     Registration,
@@ -33,8 +34,8 @@ from invariants.views.values import (
 )
 
 __all__ = [
-    "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
-    "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
+    "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Limits", "Machines", "QueueLock",
+    "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
 ]
 
 _T = TypeVar("_T")

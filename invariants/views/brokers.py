@@ -87,6 +87,11 @@ class BrokerViews:
         return {} if info is None else {
             connection_of(channel): client.client_id for channel, client in info.channel_info_table.entries()}
 
+    def consumed_as(self, broker: str, group: str) -> tuple[str, str, str] | None:
+        """ConsumerGroupInfo: consumeType, messageModel, consumeFromWhere of a group."""
+        info = self._group(broker, group)
+        return None if info is None else (info.consume_type, info.message_model, info.consume_from_where)
+
     def listed(self, broker: str, group: str) -> list[str]:
         """The id list that the broker would answer, sorted: a client with two connections is there twice."""
         info = self._group(broker, group)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.mq_consumer_inner import MQConsumerInner
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.service_state import SHUTDOWN_ALREADY
+from impl.common.heartbeat_data import CONSUME_ACTIVELY, CONSUME_PASSIVELY
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.views.living import Living, lives
-from invariants.views.values import Cache, Consumer, HeldQueue, Subscription
+from invariants.views.values import Cache, Consumer, HeldQueue, Limits, Subscription
 
 
 class ConsumerViews:
@@ -36,10 +40,32 @@ class ConsumerViews:
         """RebalanceImpl.processQueueTable of all consumers of a machine, with those that are dropped."""
         return [held for one in self.living.consumers(machine) for held in _held(machine, one)]
 
-    def caches(self, machine: str) -> list[Cache]:
-        """ProcessQueue of each queue that a consumer of a machine has and has not dropped."""
-        return [_cache(machine, one, mq, pq) for one in self.living.consumers(machine)
-                for mq, pq in one.rebalance_impl.process_queue_table.entries() if not pq.dropped]
+    def caches(self) -> list[Cache]:
+        """ProcessQueue of each queue that any consumer has and has not dropped, pushed to or polled."""
+        pushed = [_cache(machine, one, mq, pq) for machine in self.living.machines.consumers
+                  for one in self.living.consumers(machine)
+                  for mq, pq in one.rebalance_impl.process_queue_table.entries() if not pq.dropped]
+        return [*pushed, *(_cache(one.node.name, one, mq, state.process_queue) for one in self.living.pollers()
+                           for mq, state in one.assigned_message_queue.states.entries()
+                           if not state.process_queue.dropped)]
+
+    def cache(self, machine: str, group: str, mq: MessageQueue) -> Cache | None:
+        """The same of one queue, where it is read by one consumer."""
+        for one in (*self._of(machine, group), *(one for one in self._pollers(machine) if one.group == group)):
+            pq = (one.assigned_message_queue.process_queue(mq) if isinstance(one, DefaultLitePullConsumerImpl)
+                  else one.rebalance_impl.process_queue_table.get(mq))
+            if pq is not None and not pq.dropped:
+                return _cache(machine, one, mq, pq)
+        return None
+
+    def limits(self, machine: str, group: str) -> Limits | None:
+        """What a consumer is configured to cache, and to pull at once; None: none runs there."""
+        polled = [one.config for one in self._pollers(machine) if one.group == group]
+        if polled:
+            config = polled[0]
+            return Limits(config.pull_batch_size, config.pull_threshold_for_queue,
+                          config.pull_threshold_size_for_queue_mib, config.consume_max_span)
+        return next((_limits(one.config) for one in self._of(machine, group)), None)
 
     def subscribed(self, machine: str, group: str) -> dict[str, Subscription]:
         """RebalanceImpl.subscriptionInner of a consumer: by topic, the retry topic too."""
@@ -84,6 +110,29 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.pollers() if one.service_state == RUNNING
                 for group in one.instance.producer_table.key_set()}
 
+    def consumes_as(self, machine: str, group: str) -> tuple[str, str, ConsumeFromWhere] | None:
+        """What a consumer says of itself: ConsumeType, MessageModel and where it begins; None: none runs there.
+
+        One that is polled says that it begins at the end, whatever it does.
+        """
+        polled = [one.config for one in self._pollers(machine) if one.group == group]
+        if polled:
+            return CONSUME_ACTIVELY, polled[0].message_model, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+        return next(((CONSUME_PASSIVELY, one.config.message_model, one.config.consume_from_where)
+                     for one in self._of(machine, group)), None)
+
+    def consume_timeout_ms(self, machine: str, group: str) -> int | None:
+        """DefaultMQPushConsumer.consumeTimeout; None: no consumer runs there."""
+        return next((one.config.consume_timeout_minutes * MINUTE_MS for one in self._of(machine, group)), None)
+
+    def polls_from(self, machine: str, group: str) -> ConsumeFromWhere | None:
+        """DefaultLitePullConsumer.consumeFromWhere of the consumer of a group that polls; None: none runs there."""
+        return next((one.config.consume_from_where for one in self._pollers(machine) if one.group == group), None)
+
+    def _pollers(self, machine: str) -> list[DefaultLitePullConsumerImpl]:
+        found = self.living.machines.pollers.get(machine)
+        return [] if found is None or not lives(found.node) else [found]
+
     def _of(self, machine: str, group: str) -> Sequence[DefaultMQPushConsumerImpl]:
         return [one for one in self.living.consumers(machine) if one.group == group]
 
@@ -94,10 +143,19 @@ def _consumer(machine: str, one: DefaultMQPushConsumerImpl) -> Consumer:
                     one.pause, config.strategy, one.node.now_ms())
 
 
-def _cache(machine: str, one: DefaultMQPushConsumerImpl, mq: MessageQueue, pq: ProcessQueue) -> Cache:
-    messages = [*pq.msg_tree_map.values(), *pq.consuming_msg_orderly_tree_map.values()]
+def _cache(machine: str, one: MQConsumerInner, mq: MessageQueue, pq: ProcessQueue) -> Cache:
+    waiting = pq.msg_tree_map.values()
+    messages = [*waiting, *pq.consuming_msg_orderly_tree_map.values()]
+    span = waiting[-1].queue_offset - waiting[0].queue_offset if waiting else 0
     return Cache(machine, one.instance.client_id, one.group, mq, pq.msg_count, pq.msg_size_bytes, len(messages),
-                 sum(len(msg.body or b"") for msg in messages))
+                 sum(len(msg.body or b"") for msg in messages), span)
+
+
+def _limits(config: PushConsumerConfig) -> Limits:
+    span = None if config.orderly else config.consume_concurrently_max_span
+    return Limits(config.pull_batch_size, config.pull_threshold_for_queue, config.pull_threshold_size_for_queue_mib,
+                  span, config.pull_threshold_for_topic, config.pull_threshold_size_for_topic_mib,
+                  config.pull_interval_ms)
 
 
 def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
@@ -107,6 +165,7 @@ def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
                         pq.last_pull_timestamp)
 
 
+MINUTE_MS = 60_000
 CLUSTERING, RUNNING, START_FAILED = "CLUSTERING", "RUNNING", "START_FAILED"
 
 

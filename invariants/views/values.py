@@ -101,7 +101,8 @@ class HeldQueue(NamedTuple):
 class Cache(NamedTuple):
     """What a process queue has, and what it says that it has: msg_count, msg_size_bytes.
 
-    messages, size_bytes -- that it has, both those that wait and those that an orderly listener works on.
+    messages, size_bytes -- that it has, both those that wait and those that an orderly listener works on. span -- how
+    far the first and the last that wait are apart.
     """
 
     machine: str
@@ -112,7 +113,24 @@ class Cache(NamedTuple):
     msg_size_bytes: int
     messages: int
     size_bytes: int
+    span: int = 0
 
+
+class Limits(NamedTuple):
+    """What a consumer is configured to pull at once, and to cache of a queue before it pulls no more.
+
+    pull_batch_size -- messages of one pull. messages, mib -- of a queue. span -- how far the first and the last may be
+    apart; None: that does not count. topic_messages, topic_mib -- of a topic, divided among all queues that the
+    consumer has; below 0: not set. interval_ms -- between a pull that has found something and the next.
+    """
+
+    pull_batch_size: int
+    messages: int
+    mib: int
+    span: int | None
+    topic_messages: int = -1
+    topic_mib: int = -1
+    interval_ms: int = 0
 
 class QueueLock(NamedTuple):
     """An entry of mqLockTable. last_update_timestamp -- in ms; expired -- LockEntry#isExpired, by the same clock."""

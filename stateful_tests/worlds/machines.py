@@ -253,7 +253,7 @@ class Machines(Course):
             for consumer in consumers:
                 await consumer.shutdown()
             if puller is not None and puller.node is node:
-                await puller.consumer.shutdown()
+                await puller.shutdown()
 
         if node.alive:
             self.shut_down(machine, leaving, self._end)

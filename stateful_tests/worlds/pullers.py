@@ -18,7 +18,16 @@ from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.events import CommitAsked, MessagesPolled, PollBegan, QueueRested, QueueSought
+from impl.events import (
+    CommitAsked,
+    MessagesPolled,
+    PollBegan,
+    PollEnded,
+    PollerShutDown,
+    QueueRested,
+    QueueSought,
+    WaysMixed,
+)
 from impl.hash_map import IllegalStateError
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
@@ -32,7 +41,9 @@ WORK_MS, TURNS = 200, 40
 ACT_ONE_IN = 12
 """One poll of so many is followed by something else."""
 REST_MS = 7_000
-"""How long it rests a queue: longer than a pull task waits before it looks again."""
+"""How long it rests a queue, or does without: longer than a pull task waits before it looks again."""
+TOO_FAR = 1_000_000
+"""So far behind the end of a queue nobody can go."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,13 @@ class Pulling:
     """What a process polls.
 
     config -- of its consumer. topic -- what it reads. share -- it assigns each of so many queues whose number leaves
-    the other one as the remainder; None: it subscribes.
+    the other one as the remainder; None: it subscribes. work_ms -- how long it works on a batch.
     """
 
     config: LitePullConsumerConfig
     topic: str
     share: tuple[int, int] | None = None
+    work_ms: int = WORK_MS
 
 
 class Puller:
@@ -58,6 +70,8 @@ class Puller:
         self.consumer = DefaultLitePullConsumerImpl(node, MQClientManager(node), client_config, pulling.config)
         self._begins: dict[MessageQueue, int] = {}
         self._rested_ms: dict[MessageQueue, int] = {}
+        self._share: list[MessageQueue] = []
+        self._lessened_ms = -1
 
     async def run(self) -> None:
         """Start, take queues, and poll; who cannot start does not run."""
@@ -75,15 +89,25 @@ class Puller:
         if self.pulling.share is not None:
             each, left = self.pulling.share
             known = await self.consumer.fetch_message_queues(self.pulling.topic)
-            self.consumer.assign(sorted(mq for mq in known if mq.queue_id % each == left))
+            self._share = sorted(mq for mq in known if mq.queue_id % each == left)
+            self._assign_all()
+
+    def _assign_all(self) -> None:
+        self._lessened_ms = -1
+        self.consumer.assign(self._share)
 
     async def _turn(self) -> None:
         """Poll, and do something else now and then, for some time."""
         for _ in range(TURNS):
-            self.node.trace(PollBegan(self.consumer.group, self.pulling.config.auto_commit))
-            self._consume(await self.consumer.poll(POLL_MS[self.node.random(len(POLL_MS), "how long a poll waits")]))
-            await self.node.sleep(WORK_MS)
+            timeout_ms = POLL_MS[self.node.random(len(POLL_MS), "how long a poll waits")]
+            self.node.trace(PollBegan(self.consumer.group, self.pulling.config.auto_commit, timeout_ms))
+            polled = await self.consumer.poll(timeout_ms)
+            self.node.trace(PollEnded(self.consumer.group, len(polled)))
+            self._consume(polled)
+            await self.node.sleep(self.pulling.work_ms)
             self._go_on_with_rested()
+            if 0 <= self._lessened_ms <= self.node.now_ms() - REST_MS:
+                self._assign_all()
             if self.node.random(ACT_ONE_IN, "whether an application does more than poll") == 1:
                 await self._act()
 
@@ -102,9 +126,9 @@ class Puller:
                                  group=self.consumer.group, mq=mq, offset=msg.queue_offset)
 
     async def _act(self) -> None:
-        """Commit by hand, rest a queue, or go back in one to where it was polled first."""
-        how = (self._commit, self._rest, self._seek)[self.node.random(3, "what an application does besides")]
-        await how()
+        """Commit by hand, rest a queue, go elsewhere in one or too far, do without one, or mix both ways."""
+        ways = self._commit, self._rest, self._seek, self._seek_too_far, self._lessen, self._mix
+        await ways[self.node.random(len(ways), "what an application does besides")]()
 
     async def _commit(self) -> None:
         self.node.trace(CommitAsked(self.consumer.group))
@@ -124,10 +148,45 @@ class Puller:
             self.consumer.resume_queues([mq])
 
     async def _seek(self) -> None:
+        """Go back in a queue to where it was polled first; who commits by hand commits that soon after."""
         mq = self._one_of({*self._begins} - {*self._rested_ms})
         if mq is not None:
-            await self.consumer.seek(mq, self._begins[mq])
-            self.node.trace(QueueSought(self.consumer.group, mq, self._begins[mq]))
+            await self._go_to(mq, self._begins[mq])
+            await self.node.sleep(WORK_MS)
+            if not self.pulling.config.auto_commit:
+                await self._commit()
+
+    async def _go_to(self, mq: MessageQueue, offset: int) -> None:
+        await self.consumer.seek(mq, offset)
+        self.node.trace(QueueSought(self.consumer.group, mq, offset))
+
+    async def _seek_too_far(self) -> None:
+        """Go to where the queue has nothing: that is refused."""
+        mq = self._one_of({*self._begins} - {*self._rested_ms})
+        if mq is not None:
+            with suppress(JavaError):
+                await self._go_to(mq, self._begins[mq] + TOO_FAR)
+
+    async def _lessen(self) -> None:
+        """Whoever assigns queues does without one of them for a while."""
+        if len(self._share) > 1 and self._lessened_ms < 0:
+            without = self._share[self.node.random(len(self._share), "without which queue")]
+            self.consumer.assign([mq for mq in self._share if mq != without])
+            self._lessened_ms = self.node.now_ms()
+
+    async def _mix(self) -> None:
+        """Subscribe after it has assigned, or assign after it has subscribed: that is refused."""
+        with suppress(JavaError, IllegalStateError):
+            if self.pulling.share is None:
+                self.consumer.assign([MessageQueue(self.pulling.topic, "broker-a", 0)])
+            else:
+                await self.consumer.subscribe(self.pulling.topic)
+            self.node.trace(WaysMixed(self.consumer.group))
+
+    async def shutdown(self) -> None:
+        """Shut the consumer down in order."""
+        await self.consumer.shutdown()
+        self.node.trace(PollerShutDown(self.consumer.group))
 
     def _one_of(self, mqs: Collection[MessageQueue]) -> MessageQueue | None:
         return sorted(mqs)[self.node.random(len(mqs), "which queue")] if mqs else None

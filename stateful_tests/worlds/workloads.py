@@ -139,7 +139,7 @@ def servers(
     for machine, room in zip(BROKERS, rooms, strict=True):
         world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings)
     for machine in BROKERS if slaves else ():
-        world.add_broker(f"{machine}-slave", machine, topics=topics, broker_id=1)
+        world.add_broker(f"{machine}-slave", machine, topics=topics, broker_id=1, **settings)
     world.add_tester(OPERATOR)
     world.run(100)
 
@@ -239,6 +239,21 @@ def polled(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def slave_reads(world: World) -> None:
+    """Masters with much that lies on their disks send whoever reads it to their slaves, which copy it."""
+    servers(world, slaves=True, past=PAST, slave_read_enable=True)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+
+
+def throttled(world: World) -> None:
+    """Two groups that cache little, one of each queue and one of each topic, and a poller; there is much to be read."""
+    servers(world, past=PAST)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, CLOSE_TOGETHER, FEW_OF_A_TOPIC, idle=machine in SPARE)
+    world.add_puller("assigner1", FEW_TO_POLL)
+
+
 def sending(
     *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
@@ -289,6 +304,11 @@ TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[1]} || {TAGS[2]}"
 WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
 ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
+CLOSE_TOGETHER = replace(FROM_FIRST, consume_concurrently_max_span=5)
+FEW_OF_A_TOPIC = replace(FROM_FIRST, consumer_group=OTHER_GROUP, pull_threshold_for_topic=20)
+FEW_TO_POLL = Pulling(LitePullConsumerConfig(
+    "L", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_batch_size=4, pull_threshold_for_all=32,
+    pull_threshold_for_queue=6), TOPIC, share=(2, 0), work_ms=2_000)
 BY_SQL = by_sql(f"TAGS = '{TAGS[0]}'")
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
@@ -332,6 +352,10 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (deeds.promote, deeds.switch, deeds.switch_off, deeds.create_topic, deeds.ask_for_clusters), _GROUPS),
     Workload("shared", "Two groups share one client of each process, and one of them stops.",
              members(ONE, OTHER, instance_name="shop"), (deeds.stop_one, *_COME_AND_GO), _GROUPS, _TWO_GROUPS),
+    Workload("ordered_resets", "Operators send a group back that reads in order, while messages arrive.",
+             members(ORDERLY, read=True), (*(deeds.reset_offsets,) * 2, *_CONSUME, *_COME_AND_GO), _ORDERED),
+    Workload("slave_reads", "Slaves are read as long as a group is far behind.", slave_reads,
+             (*_CONSUME, *_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("containers", "Processes have equal addresses and instance names.",
              members(ONE, client_ip="172.17.0.2", instance_name="shop"), _COME_AND_GO, _GROUPS),
     Workload("one_topic", "Two groups read one topic, both in order.",
@@ -378,6 +402,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_COME_AND_GO, deeds.stop_broker), (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
     Workload("polled", "Applications poll with lite pull consumers: they subscribe or assign, commit, seek and rest.",
              polled, (*_COME_AND_GO, deeds.stop_broker), _ROUTES, (), observed=("lost", "phantom")),
+    Workload("throttled", "Members cache little, and their listeners are slow; there is much to be read.",
+             throttled, (*_CONSUME, *_COME_AND_GO),
+             (*_ROUTES, "pull_finds_its_subscription", "ownership_converges"), ((GROUP, TOPIC), (OTHER_GROUP, TOPIC))),
     Workload("delayed", "Messages are to be delivered some seconds after they were sent.",
              sending(Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)), flush_disk_type=FlushDiskType.SYNC_FLUSH),
              (deeds.stop_broker,), (*_GROUPS, "delayed_message_comes_at_last"),

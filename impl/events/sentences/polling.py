@@ -8,6 +8,9 @@ from impl.events.sentences.said import Said
 SENTENCES: dict[type, Said] = {
     told.QueuesHeld: Said("{at} has the queues {mqs} of {group} to poll", "changes of what is polled"),
     told.PollBegan: Said("the application of {at} polls", "polls"),
+    told.PollEnded: Said("the poll of the application of {at} has ended with {messages} messages", "ends of polls"),
+    told.WaysMixed: Said("the application of {at} subscribes and assigns", "mixed ways"),
+    told.PollerShutDown: Said("the consumer that the application of {at} polls has shut down", "shutdowns of pollers"),
     told.MessagesPolled: Said("the application of {at} has polled the messages {offsets} of {mq}", "batches polled"),
     told.CommitAsked: Said("the application of {at} commits what it has polled", "commits by hand"),
     told.QueueSought: Said("the application of {at} goes to offset {offset} of {mq}", "seeks"),

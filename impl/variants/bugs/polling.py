@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from impl.client.assigned_message_queue import UNSET, AssignedMessageQueue
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.lite_pull_task import ConsumeRequest, PullTask
+from impl.client.offset_store import ReadOffsetType
+from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
 from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
+from impl.ports.threads import Threads
 from impl.variants.variant import Variant, around, replace
 
 Poll = Callable[..., Awaitable[list[MessageExt]]]
@@ -68,6 +72,68 @@ async def _poll_what_was_dropped(self: DefaultLitePullConsumerImpl, timeout_ms: 
     return list(request.message_exts)
 
 
+@replace(DefaultLitePullConsumerImpl, "_next_request")
+async def _do_not_wait(self: DefaultLitePullConsumerImpl, end_ms: int) -> ConsumeRequest | None:
+    """Whoever polls is given what waits, or nothing."""
+    del end_ms
+    return self.consume_request_cache.popleft() if self.consume_request_cache else None
+
+
+@replace(DefaultLitePullConsumerImpl, "submit_consume_request")
+def _wake_nobody(self: DefaultLitePullConsumerImpl, request: ConsumeRequest) -> None:
+    """A poll that waits waits to its end."""
+    self.consume_request_cache.append(request)
+
+
+@replace(DefaultLitePullConsumerImpl, "resume_queues")
+def _rest_on(self: DefaultLitePullConsumerImpl, mqs: Collection[MessageQueue]) -> None:
+    """What rests is never gone on with."""
+    del self, mqs
+
+
+@replace(DefaultLitePullConsumerImpl, "_maybe_auto_commit")
+async def _never_commit(self: DefaultLitePullConsumerImpl) -> None:
+    """No poll commits."""
+    del self
+
+
+@around(DefaultLitePullConsumerImpl, "seek")
+def _seek_anywhere(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def seek(self: DefaultLitePullConsumerImpl, mq: MessageQueue, offset: int) -> None:
+        """Where the queue ends is not asked."""
+        await original(self, mq, await self.max_offset(mq))
+        self.assigned_message_queue.set_seek_offset(mq, offset)
+
+    return seek
+
+
+@replace(DefaultLitePullConsumerImpl, "_set_subscription_type")
+def _mix_ways(self: DefaultLitePullConsumerImpl, subscription_type: str) -> None:
+    """The last one that was chosen counts."""
+    self.subscription_type = subscription_type
+
+
+@replace(PullTask, "_next_pull_offset")
+async def _go_and_forget(self: PullTask) -> int:
+    """What was polled before a seek is still what the next commit says."""
+    assigned, mq = self.consumer.assigned_message_queue, self.message_queue
+    seek_offset = assigned.seek_offset(mq)
+    if seek_offset != UNSET:
+        assigned.set_seek_offset(mq, UNSET)
+        return seek_offset
+    state = assigned.states.get(mq)
+    if state is not None and state.pull_offset != UNSET:
+        return state.pull_offset
+    return await self.consumer.fetch_consume_offset(mq)
+
+
+@replace(RebalanceLitePullImpl, "compute_pull_from_where_with_exception")
+async def _begin_at_the_end(self: RebalanceLitePullImpl, mq: MessageQueue, threads: Threads) -> int:
+    """What a heartbeat says is where it begins."""
+    stored = await self.offset_store.read_offset(mq, ReadOffsetType.MEMORY_FIRST_THEN_STORE, threads)
+    return stored if stored >= 0 else await self.instance.admin.max_offset(mq)
+
+
 BUGS = (
     Variant("seeded-seek-keeps-what-waits", "bug", "A seek leaves what waits of the queue.",
             "DefaultLitePullConsumerImpl#clearMessageQueueInCache forgotten", replacements=(_keep_what_waits,)),
@@ -83,4 +149,22 @@ BUGS = (
     Variant("seeded-dropped-is-polled", "bug", "Messages of a queue that is another member's by now can be polled.",
             "the loop over dropped queues forgotten in DefaultLitePullConsumerImpl#poll",
             replacements=(_poll_what_was_dropped,)),
+    Variant("seeded-poll-does-not-wait", "bug", "A poll returns at once, with or without messages.",
+            "poll() for poll(timeout) of the queue in DefaultLitePullConsumerImpl#poll", replacements=(_do_not_wait,)),
+    Variant("seeded-arrival-wakes-no-poll", "bug", "A poll that waits returns when its time is over, whatever comes.",
+            "a forgotten signal", replacements=(_wake_nobody,)),
+    Variant("seeded-rest-lasts", "bug", "A queue that was paused is never pulled again.",
+            "DefaultLitePullConsumerImpl#resume forgotten", replacements=(_rest_on,)),
+    Variant("seeded-nothing-commits-itself", "bug", "autoCommit commits nothing.",
+            "DefaultLitePullConsumerImpl#maybeAutoCommit forgotten", replacements=(_never_commit,)),
+    Variant("seeded-seek-goes-anywhere", "bug", "A seek leads to where a queue has nothing.",
+            "minOffset and maxOffset forgotten in DefaultLitePullConsumerImpl#seek", replacements=(_seek_anywhere,)),
+    Variant("seeded-ways-are-mixed", "bug", "Who has subscribed can assign queues, and the other way round.",
+            "the test forgotten in DefaultLitePullConsumerImpl#setSubscriptionType", replacements=(_mix_ways,)),
+    Variant("seeded-seek-is-not-committed", "bug", "Where a seek leads does not count as consumed up to.",
+            "updateConsumeOffset forgotten in DefaultLitePullConsumerImpl#nextPullOffset",
+            replacements=(_go_and_forget,)),
+    Variant("seeded-poller-begins-at-the-end", "bug", "Who polls begins at the end, however it is configured.",
+            "the value of DefaultLitePullConsumerImpl#consumeFromWhere for that of its consumer",
+            replacements=(_begin_at_the_end,)),
 )

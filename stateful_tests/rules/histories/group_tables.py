@@ -39,7 +39,18 @@ def heartbeat(version: int) -> Record:
 
 _NOTIFIED = (1, B, ConsumerIdsChanged(B, G, AT, delivered=True))
 
+_PASSIVE = "CONSUME_PASSIVELY", "CLUSTERING", "CONSUME_FROM_LAST_OFFSET"
+_DETACHED = (0, B, heartbeat(1)[2]._replace(attached=False))
+
 HISTORIES = (
+    *(Written("broker_knows_how_a_group_consumes", (heartbeat(1),),
+              views=Tables(consumed_as=wrong, consumes_as=_PASSIVE), kept=(heartbeat(1), _DETACHED),
+              kept_views=Tables(consumed_as=_PASSIVE, consumes_as=_PASSIVE), says=wrong[place])
+      for place, wrong in enumerate((
+                  ("CONSUME_ACTIVELY", *_PASSIVE[1:]), (_PASSIVE[0], "BROADCASTING", _PASSIVE[2]),
+                  (*_PASSIVE[:2], "CONSUME_FROM_FIRST_OFFSET")))),
+    Written("broker_knows_how_a_group_consumes", (heartbeat(1),), (_DETACHED,),
+            views=Tables(consumed_as=("CONSUME_ACTIVELY", *_PASSIVE[1:]), consumes_as=_PASSIVE)),
     Written("group_survives_its_broker", broken=(MASTER, HANDLED, (2, B, ProcessKilled(1, False)), MASTER),
             kept=(MASTER, HANDLED, (2, B, ProcessKilled(1, True)), MASTER)),
     Written("group_survives_its_broker", broken=(MASTER, HANDLED, MASTER),

@@ -61,9 +61,9 @@ def subscribed(expression: str) -> Told:
     return 0, A, ConsumerRegistered(A, G, ID, "c1:1", True, True, frozenset({("orders", expression, 1)}))
 
 
-def pulled(ms: int, offset: int = 7, *, mq: MessageQueue = MQ, at: str = C) -> Told:
-    """A client pulls."""
-    return ms, at, PullSuspended(ID, G, mq, offset)
+def pulled(ms: int, offset: int = 7, *, mq: MessageQueue = MQ, at: str = C, asked: str = A) -> Told:
+    """A client pulls at a machine."""
+    return ms, at, PullSuspended(ID, G, mq, offset, f"{asked}:10911")
 
 
 def pull_answered(ms: int) -> Told:
@@ -147,5 +147,9 @@ HISTORIES = (
     Written("arriving_message_answers_the_pull", (subscribed("*"), pulled(1), arrived(2)),
             (subscribed("a"), pulled(1), arrived(2)), bounds=CALM),
     Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
-            (SLAVE, pulled(1), arrived(2), arrived(3, at="slave")), bounds=CALM),
+            (SLAVE, pulled(1), arrived(3, at="slave")), bounds=CALM),
+    Written("arriving_message_answers_the_pull", (pulled(1, asked="slave"), arrived(2, at="slave")),
+            (SLAVE, pulled(1, asked="slave"), arrived(2, at="slave")), bounds=CALM),
+    Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
+            (SLAVE, pulled(1), pulled(2, asked="slave"), arrived(3)), bounds=CALM),
 )

@@ -1,0 +1,139 @@
+"""Rules of listeners and of those who call them: one at a time in order, and what comes of what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, on
+
+SUCCESS = "SUCCESS"
+_UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
+_TAKEN = Match(events.QueueTaken, of="at group mq")
+_CLOCKS = Excuse("the clock of a machine was set or drifts: clients count by their own",
+                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
+
+
+class queue_has_one_thread(Rule):
+    """A process has one thread at a time at work on a queue that is read in order, whatever has become of the queue."""
+
+    cite = "MessageQueueLock, ConsumeMessageOrderlyService.ConsumeRequest#run: synchronized (objLock)"
+    about = "at client_id group mq"
+
+    @on(events.ListenerStarted)
+    def begins(self, _: int, at: str, event: events.ListenerStarted) -> Iterator[Told]:
+        since_ms = self.facts.busy.get((at, *event))
+        if since_ms is not None:
+            yield self.told(f"a second listener of {at} begins with {queue_text(event.mq)}", at, *event,
+                            since_ms=since_ms)
+
+
+class given_up_is_not_settled(Rule):
+    """What listeners beside each other answer of a queue that was given up before is not looked at.
+
+    Whoever has the queue is given it again. A batch that is worked on in order may be settled while its lock is kept.
+    """
+
+    cite = "ConsumeMessageConcurrentlyService.ConsumeRequest#run: isDropped, #processConsumeResult"
+    about = "at group mq offset"
+
+    dropped_ms = Kept("at group mq", begins=(events.QueueDropped,), ends=(events.QueueTaken,))
+    answered_ms = Kept("at group mq offset")
+
+    @on(events.MessagesAnswered)
+    def answers(self, ms: int, at: str, event: events.MessagesAnswered) -> None:
+        self.answered_ms.update({(at, event.group, event.mq, offset): ms for offset in event.offsets})
+
+    @on(events.MessagesSettled)
+    def settles(self, _: int, at: str, event: events.MessagesSettled) -> Iterator[Told]:
+        dropped_ms = self.dropped_ms.get((at, event.group, event.mq))
+        in_order = self.facts.is_orderly(at, event.group)
+        for offset in event.offsets if dropped_ms is not None and not in_order else ():
+            key = at, event.group, event.mq, offset
+            if self.answered_ms.get(key, -1) > dropped_ms:
+                yield self.told(f"{at} has settled {offset} of {queue_text(event.mq)}, which it had given up when its "
+                                "listener ended", *key, since_ms=dropped_ms)
+
+
+class attempts_count_up(Rule):
+    """Who is given a message again where it is, after a listener has failed with it, is told of one attempt more."""
+
+    shipped = "violated: X26 a batch is suspended with a dead letter in it"
+    cite = "ConsumeMessageConcurrentlyService#processConsumeResult, ConsumeMessageOrderlyService#checkReconsumeTimes"
+    about = "at group mq offset"
+    excuses = (cause("X26", "its last attempt had failed, and another one of its batch was to come again",
+                     when=lambda rule, told: told.about in rule.last),)
+
+    # What listeners have failed with, and at which attempt; where it was the last one.
+    given = Kept("at group mq offset", ends=(_TAKEN,))
+    failed = Kept("at group mq offset", ends=(_TAKEN,))
+    last = Kept("at group mq offset", ends=(_TAKEN,))
+
+    @on(events.MessagesAnswered)
+    def answers(self, _: int, at: str, event: events.MessagesAnswered) -> None:
+        for offset, answer in zip(event.offsets, event.answers, strict=True):
+            key = at, event.group, event.mq, offset
+            if answer != SUCCESS and key in self.given:
+                self.failed[key] = self.given[key]
+
+    @on(events.MessagesGiven)
+    def gives(self, ms: int, at: str, event: events.MessagesGiven) -> Iterator[Told]:
+        for offset, attempt in zip(event.offsets, event.attempts, strict=True):
+            key = at, event.group, event.mq, offset
+            failed = self.failed.pop(key, -1)
+            if attempt <= failed:
+                if attempt >= event.most:
+                    self.last[key] = ms
+                yield self.told(f"{at} is given {offset} of {queue_text(event.mq)} at attempt {attempt + 1} again, "
+                                "with which a listener has failed", *key)
+            self.given[key] = attempt
+
+
+class expired_was_had_too_long(Rule):
+    """A message is sent back from under a listener only if that has had it for the time that its user allows."""
+
+    cite = "ProcessQueue#cleanExpiredMsg: consumeTimeout"
+    about = "at group mq offset"
+    excuses = (_CLOCKS,)
+
+    since_ms = Kept("at group mq offset")
+
+    @on(events.MessagesGiven)
+    def gives(self, ms: int, at: str, event: events.MessagesGiven) -> None:
+        self.since_ms.update({(at, event.group, event.mq, offset): ms for offset in event.offsets})
+
+    @on(events.MessagesExpired)
+    def expires(self, ms: int, at: str, event: events.MessagesExpired) -> Iterator[Told]:
+        timeout_ms = self.views.consume_timeout_ms(at, event.group) or 0
+        for offset in event.offsets:
+            key = at, event.group, event.mq, offset
+            had_ms = ms - self.since_ms.get(key, ms)
+            if had_ms < timeout_ms:
+                yield self.told(f"{at} sends {offset} of {queue_text(event.mq)} back, which a listener has had for "
+                                f"{had_ms} ms, and may have for {timeout_ms} ms", *key)
+
+
+class leaver_commits_before_it_leaves(Rule):
+    """Where nothing fails who shuts down has committed when it says goodbye: others take its queues at once.
+
+    What a broker takes of a client behind its goodbye counts from the first broker on that takes the goodbye.
+    """
+
+    cite = "DefaultMQPushConsumerImpl#shutdown: persistConsumerOffset, unregisterConsumer"
+    about = "at group mq"
+    calm = True
+    excuses = (Excuse("its client resets queues, which commits them at the end", by=Match(
+        events.ResetReceived, of="at group"), lasts=deadlines.reset),)
+
+    gone_ms = Kept("client_id group", survives="all", begins=(_UNREGISTERED,), ends=(events.ConsumerStarted,))
+
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        since_ms = self.gone_ms.get((event.client_id, event.group))
+        if since_ms is not None:
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} behind its goodbye", at,
+                            event.group, event.mq, since_ms=since_ms)

@@ -1,0 +1,262 @@
+"""Rules of applications that poll: how long a poll takes, that queues are pulled, that commits are sent, and seeks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.pull_answer import PullCode
+from impl.decisions.start_offset import NO_OFFSET, ConsumeFromWhere
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match, machine_of
+from invariants.rules.polling import Polled
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.weather import broker_was_away
+
+_AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
+_CLOCKS = Excuse("the clock of a machine was set or drifts: clients wait by their own",
+                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
+
+
+class poll_waits_as_asked(Duty):
+    """A poll returns when its time is over, and sooner only with messages."""
+
+    cite = "DefaultLitePullConsumerImpl#poll: consumeRequestCache.poll(endTime - now)"
+    about = "at group"
+    within_ms = deadlines.polled
+    paid_by = (Match(events.PollEnded, having=lambda one: one.messages > 0), events.PollerShutDown)
+    excuses = (_CLOCKS,)
+    late = "{at} polls in {group} for {waited_ms} ms, and wants to wait for {what} ms"
+
+    @on(events.PollBegan)
+    def begins(self, ms: int, at: str, event: events.PollBegan) -> None:
+        key = at, event.group
+        self.pay(key)
+        self.owe(key, ms, event.timeout_ms)
+        self.count_from(key, ms + event.timeout_ms)
+
+    @on(events.PollEnded)
+    def ends(self, ms: int, at: str, event: events.PollEnded) -> Iterator[Told]:
+        key = at, event.group
+        if key in self.owed and not event.messages:
+            since_ms, _, timeout_ms = self.owed.pop(key)
+            if ms - since_ms < timeout_ms:
+                yield self.told(f"{at} is given nothing after {ms - since_ms} ms, and wants to wait for {timeout_ms} "
+                                "ms", *key, since_ms=since_ms)
+
+
+class found_is_polled_at_once(Duty):
+    """Where nothing fails a poll that waits returns when a pull has found messages."""
+
+    cite = "DefaultLitePullConsumerImpl#submitConsumeRequest, #poll"
+    calm = True
+    about = "at group"
+    within_ms = deadlines.polled
+    paid_by = (events.PollEnded, events.PollerShutDown, events.QueuesHeld, events.QueueSought)
+    late = "{at} polls in {group}, and is given nothing {waited_ms} ms after messages were found"
+
+    polls = Kept("at group", begins=(events.PollBegan,), ends=(events.PollEnded, events.PollerShutDown))
+    held = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
+    # The pulls that are not answered; what a pull finds that began before a seek is not wanted any more.
+    pulls = Kept("at group mq", begins=(events.PullSuspended,), ends=(events.QueueSought,))
+
+    @on(events.PullAnswered)
+    def is_answered(self, ms: int, at: str, event: events.PullAnswered) -> None:
+        key = at, event.group
+        began = self.pulls.pop((*key, event.mq), None)
+        if event.code == PullCode.SUCCESS and began is not None and key in self.polls and (
+                event.mq in self.held.get(key, ())):
+            self.owe(key, ms)
+
+
+class polled_queue_is_pulled(Duty):
+    """A consumer that is polled pulls each queue that it has, one pull after another, but for those that are rested."""
+
+    cite = "DefaultLitePullConsumerImpl.PullTaskImpl#run, #startPullTask"
+    about = "at group mq"
+    within_ms = deadlines.pulled
+    paid_by = (events.PollerShutDown,)
+    excuses = (_AWAY,)
+    late = "{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms"
+
+    rested = Kept("at group mq")
+
+    @on(events.QueuesHeld)
+    def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
+        for table in (self.owed, self.rested):
+            table.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
+        for mq in event.mqs:
+            if (at, event.group, mq) not in self.rested:
+                self.owe((at, event.group, mq), ms)
+
+    @on(events.QueueRested)
+    def rests(self, ms: int, at: str, event: events.QueueRested) -> None:
+        key = at, event.group, event.mq
+        if event.rested:
+            self.rested[key] = ms
+            self.pay(key)
+        elif self.rested.pop(key, None) is not None:
+            self.owe(key, ms)
+
+    @on(events.PullSuspended)
+    def pulls(self, ms: int, at: str, event: events.PullSuspended) -> None:
+        key = at, event.group, event.mq
+        if key in self.owed:
+            self.pay(key)
+            self.owe(key, ms)
+
+
+class polled_is_committed(Duty):
+    """What an application was done with, or has committed itself, its consumer commits in time.
+
+    autoCommit commits with a poll, every five seconds, and what was committed is sent with the offsets of the timer,
+    and when the consumer shuts down. Of a queue that it does not have any more it need not be sent.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown"
+    about = "at group mq"
+    within_ms = deadlines.polled_is_sent
+    excuses = (_AWAY,)
+    late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
+            "committed that for {waited_ms} ms")
+
+    # Behind what was polled; what was committed by hand of that; what was sent.
+    polled, by_hand, sent = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(3))
+
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        for table in self.tables():
+            table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+        self.polled[at, event.group, event.mq] = event.offsets[-1] + 1
+
+    @on(events.QueueSought)
+    def seeks(self, _: int, at: str, event: events.QueueSought) -> None:
+        self.pay((at, event.group, event.mq))
+
+    @on(events.PollBegan, events.CommitAsked)
+    def is_done(self, ms: int, at: str, event: events.PollBegan | events.CommitAsked) -> None:
+        if isinstance(event, events.PollBegan) and not event.auto_commit:
+            return
+        for key, offset in self.polled.items():
+            if key[:2] == (at, event.group) and offset > self.sent.get(key, NO_OFFSET):
+                self.owe(key, ms, offset)
+                if isinstance(event, events.CommitAsked):
+                    self.by_hand[key] = offset
+
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> None:
+        key = at, event.group, event.mq
+        self.sent[key] = event.offset
+        if key in self.owed and event.offset >= self.owed[key][2]:
+            self.pay(key)
+        if event.offset >= self.by_hand.get(key, event.offset + 1):
+            del self.by_hand[key]
+
+    @on(events.PollerShutDown)
+    def ends(self, _: int, at: str, event: events.PollerShutDown) -> Iterator[Told]:
+        """What was committed by hand is sent by now; whether autoCommit has come to the rest nobody knows."""
+        mine = at, event.group
+        for key, offset in [one for one in self.by_hand.items() if one[0][:2] == mine]:
+            since_ms = self.owed[key][0] if key in self.owed else None
+            yield self.told(f"{at} has shut down and not sent {offset} of {queue_text(key[2])}, which was committed",
+                            *key, since_ms=since_ms)
+        for table in self.tables():
+            table.drop(lambda key: key[:2] == mine)
+
+
+class seek_stays_in_the_queue(Rule):
+    """A seek that returns leads to an offset that the queue has, or to its end."""
+
+    cite = "DefaultLitePullConsumerImpl#seek: minOffset, maxOffset"
+    about = "at group mq"
+
+    @on(events.QueueSought)
+    def seeks(self, _: int, at: str, event: events.QueueSought) -> Iterator[Told]:
+        ends = [stored.max_offset for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
+                if (stored := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
+        if ends and event.offset > max(ends):
+            yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which ends at {max(ends)}",
+                            at, event.group, event.mq)
+
+
+class ways_exclude_each_other(Rule):
+    """Who has subscribed cannot assign queues, and who has assigned some cannot subscribe."""
+
+    cite = "DefaultLitePullConsumerImpl#setSubscriptionType"
+    about = "at group"
+
+    @on(events.WaysMixed)
+    def mixes(self, _: int, at: str, event: events.WaysMixed) -> Iterator[Told]:
+        yield self.told(f"{at} does both", at, event.group)
+
+
+class seek_is_committed(Polled):
+    """Whoever commits behind a seek, when the queue is pulled from there, does not commit what was polled before it."""
+
+    cite = "DefaultLitePullConsumerImpl#nextPullOffset: updateConsumeOffset"
+
+    # Where applications have gone; from there on, what a commit may say: then it is committed by hand.
+    sought = Kept("at group mq", begins=(events.QueueSought,), value=lambda _, event: event.offset)
+    gone = Kept("at group mq", ends=(events.QueueSought,))
+    committed = Kept("at group mq", ends=(events.QueueSought,))
+    excuses = (_AWAY,)
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> None:
+        key = at, event.group, event.mq
+        if self.sought.get(key) == event.offset:
+            self.gone[key] = self.sought.pop(key)
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+        key = at, event.group, event.mq
+        self.sought.pop(key, None)
+        if key in self.gone:
+            self.gone[key] = event.offsets[-1] + 1
+
+    @on(events.CommitAsked)
+    def commits(self, _: int, at: str, event: events.CommitAsked) -> None:
+        self.committed.update({key: offset for key, offset in self.gone.items() if key[:2] == (at, event.group)})
+
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        most = max(self.committed.get(key, event.offset), self.gone.get(key, NO_OFFSET))
+        if event.offset > most:
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, and is at {most} since it has "
+                            "gone back", *key)
+
+
+class poller_begins_where_it_is_to(Polled):
+    """A consumer that polls begins a queue of which its group has no offset as configured: at the first message."""
+
+    cite = "RebalanceLitePullImpl#computePullFromWhereWithException"
+    excuses = (_AWAY,)
+
+    # The queues that have been pulled since they were taken. What the client was told of a queue last; what it has
+    # committed something of.
+    begun = Kept("at group mq")
+    told_of = Kept("at group mq")
+    committed = Kept("at group mq", survives="all", begins=(events.OffsetSent,))
+
+    @on(events.OffsetAnswered)
+    def is_told(self, _: int, at: str, event: events.OffsetAnswered) -> None:
+        for place in self.facts.places(at, event):
+            self.told_of[machine_of(event.connection), *place] = event.offset
+
+    @on(events.PullSuspended)
+    def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        is_first, self.begun[key] = key not in self.begun, ms
+        is_none = self.told_of.get(key) == NO_OFFSET and key not in self.committed
+        if is_first and is_none and event.offset > 0 and self._at_the_first(at, event.group):
+            yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset}, and is to begin it at its first "
+                            "message", *key)
+
+    def _at_the_first(self, at: str, group: str) -> bool:
+        return bool(self.views.polls_from(at, group) == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)

@@ -1,0 +1,89 @@
+"""Written histories of listeners: one at a time, what comes of what they answer, and what expires under them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.listening  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ClockJumped,
+    ConsumerRemoved,
+    ConsumerStarted,
+    ListenerEnded,
+    ListenerStarted,
+    MessagesAnswered,
+    MessagesExpired,
+    MessagesGiven,
+    MessagesSettled,
+    OffsetSent,
+    ProcessKilled,
+    QueueDropped,
+    QueueTaken,
+)
+from stateful_tests.rules.written import Tables, Written
+
+MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
+B, C, ID, G = "broker-a", "c1", "c1@1", "G"
+MOST, MINUTE_MS = 3, 60_000
+
+Told = tuple[int, str, Any]
+
+BEGINS, ENDS = (1, C, ListenerStarted(ID, G, MQ)), (2, C, ListenerEnded(ID, G, MQ))
+DROPPED, TAKEN = (3, C, QueueDropped(ID, G, MQ)), (4, C, QueueTaken(ID, G, MQ, 9))
+SETTLED = (6, C, MessagesSettled(ID, G, MQ, (5,)))
+KILLED = (4, C, ProcessKilled(1, power_loss=False))
+IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=True))
+SENT = (5, C, OffsetSent(ID, G, MQ, 5))
+MINUTE = Tables(consume_timeout_ms=MINUTE_MS)
+
+
+def given(attempt: int, ms: int = 1, mq: MessageQueue = MQ, at: str = C) -> Told:
+    """A listener is given message 5."""
+    return ms, at, MessagesGiven(G, mq, (5,), ("k",), (attempt,), MOST, orderly=False)
+
+
+def answered(answer: str = "LATER", ms: int = 2) -> Told:
+    """It says what it makes of it."""
+    return ms, C, MessagesAnswered(G, MQ, (5,), ("k",), (answer,))
+
+
+def expired(ms: int) -> Told:
+    """Its consumer sends it back."""
+    return ms, C, MessagesExpired(ID, G, MQ, (5,))
+
+
+def says_goodbye(why: str = "unregistered") -> Told:
+    """A broker has no such member any more."""
+    return 4, B, ConsumerRemoved(B, G, ID, f"{C}:1", why, attached=True)
+
+
+HISTORIES = (
+    Written("queue_has_one_thread", (BEGINS, BEGINS), (BEGINS, ENDS, BEGINS), says="a second listener"),
+    Written("queue_has_one_thread", (BEGINS, DROPPED, TAKEN, BEGINS), (BEGINS, KILLED, BEGINS)),
+    Written("queue_has_one_thread", (BEGINS, BEGINS), (BEGINS, (1, C, ListenerStarted(ID, G, MQ2)),
+                                                       (1, "c2", ListenerStarted(ID, G, MQ)))),
+    Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED), (answered(ms=2), DROPPED, SETTLED)),
+    Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED), (DROPPED, TAKEN, answered(ms=5), SETTLED)),
+    Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED),
+            (IN_ORDER, DROPPED, answered(ms=4), SETTLED)),
+    Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED), (answered(ms=3), DROPPED, SETTLED)),
+    Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), given(1, 3)), causes=(),
+            says="at attempt 1 again"),
+    Written("attempts_count_up", (given(1), answered("NULL"), given(0, 3)),
+            (given(0), answered("SUCCESS"), given(0, 3))),
+    Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), TAKEN, given(0, 5))),
+    Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), given(0, 3, MQ2))),
+    Written("attempts_count_up", (given(0), answered(), given(0, 3)), (answered(), given(0, 3), KILLED, given(0, 5))),
+    Written("attempts_count_up", (given(MOST), answered(), given(MOST, 3)), causes=("X26",)),
+    Written("attempts_count_up", (given(MOST - 1), answered(), given(MOST - 1, 3)), causes=()),
+    Written("expired_was_had_too_long", (given(0), expired(MINUTE_MS)), (given(0), expired(MINUTE_MS + 1)), MINUTE),
+    Written("expired_was_had_too_long", (given(0), expired(MINUTE_MS)), (
+        (0, "c2", ClockJumped(5)), given(0), expired(MINUTE_MS)), MINUTE),
+    Written("expired_was_had_too_long", (given(0), expired(9)), (given(0), expired(9)), MINUTE, kept_views=Tables()),
+    Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
+    Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye("closed"), SENT)),
+    Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(), IN_ORDER, SENT)),
+    Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(), SENT),
+            kept_views=Tables(calm=False)),
+)

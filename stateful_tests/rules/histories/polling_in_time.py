@@ -1,0 +1,189 @@
+"""Written histories of applications that poll, and of time: polls, pulls, commits and seeks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.polling_in_time  # noqa: F401  # declares its rules
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.events import (
+    BrokerStarted,
+    ClockJumped,
+    CommitAsked,
+    ConnectionSevered,
+    MessagesPolled,
+    OffsetAnswered,
+    OffsetSent,
+    PollBegan,
+    PollEnded,
+    PollerShutDown,
+    ProcessKilled,
+    PullAnswered,
+    PullSuspended,
+    QueueRested,
+    QueuesHeld,
+    QueueSought,
+    WaysMixed,
+    WorldHealed,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from invariants.views import QueueRange
+from stateful_tests.rules.histories.membership import BROKER
+from stateful_tests.rules.written import Tables, Written
+
+MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
+B, C, G = "broker-a", "c1", "G"
+CALM = Bounds()
+POLLED_MS, PULLED_MS, SENT_MS = (
+    limit(CALM) for limit in (deadlines.polled, deadlines.pulled, deadlines.polled_is_sent))
+
+Told = tuple[int, str, Any]
+
+
+def polls(ms: int = 1, timeout_ms: int = 1_000, *, auto_commit: bool = True) -> Told:
+    """An application asks for more."""
+    return ms, C, PollBegan(G, auto_commit, timeout_ms)
+
+
+def ended(ms: int, messages: int = 0) -> Told:
+    """Its poll has returned."""
+    return ms, C, PollEnded(G, messages)
+
+
+def has(*mqs: MessageQueue, ms: int = 0) -> Told:
+    """Its consumer has these queues."""
+    return ms, C, QueuesHeld(C, G, frozenset(mqs))
+
+
+def polled(*offsets: int, ms: int = 1, mq: MessageQueue = MQ) -> Told:
+    """It is given messages."""
+    return ms, C, MessagesPolled(G, mq, offsets)
+
+
+def sent(offset: int, ms: int = 4, mq: MessageQueue = MQ) -> Told:
+    """Its consumer commits."""
+    return ms, C, OffsetSent(C, G, mq, offset)
+
+
+def pulled(ms: int = 2, offset: int = 5, mq: MessageQueue = MQ) -> Told:
+    """Its consumer pulls."""
+    return ms, C, PullSuspended(C, G, mq, offset)
+
+
+def found(ms: int = 3, code: PullCode = PullCode.SUCCESS, mq: MessageQueue = MQ) -> Told:
+    """A pull of it is answered."""
+    return ms, C, PullAnswered(C, G, mq, code, 9)
+
+
+def rests(ms: int, *, rested: bool) -> Told:
+    """It wants nothing of a queue, or goes on with it."""
+    return ms, C, QueueRested(G, MQ, rested=rested)
+
+
+def sought(offset: int = 2, ms: int = 3) -> Told:
+    """It goes elsewhere."""
+    return ms, C, QueueSought(G, MQ, offset)
+
+
+def told(offset: int, ms: int = 1, queue_id: int = 0) -> Told:
+    """A broker answers its client with what is committed."""
+    return ms, B, OffsetAnswered(B, G, "orders", queue_id, f"{C}:1", offset)
+
+
+def looks(ms: int) -> Told:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
+ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
+KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
+BROKER_STARTS = (3, B, BrokerStarted(B, B, 0))
+FIRST, LAST = (Tables(polls_from=where) for where in (
+    ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET))
+
+
+def ending(max_offset: int | None) -> Tables:
+    """The queue ends there; None: its broker does not run."""
+    return Tables(brokers=[BROKER], stored_at=None if max_offset is None else QueueRange(0, max_offset))
+
+
+HISTORIES = (
+    Written("poll_waits_as_asked", (polls(),), (polls(), ended(1_001), ended(9**9))),
+    Written("poll_waits_as_asked", (polls(), ended(1_000)), (polls(), ended(1_001)), says="nothing after 999 ms"),
+    Written("poll_waits_as_asked", (polls(), ended(1_000)), (polls(), ended(1_000, messages=1), ended(1_000))),
+    Written("poll_waits_as_asked", (polls(), ended(500)), ((0, C, ClockJumped(5)), polls(), ended(500))),
+    Written("poll_waits_as_asked", (polls(), looks(POLLED_MS + 1_002), ended(POLLED_MS + 1_003)),
+            (polls(), looks(POLLED_MS + 1_001), ended(POLLED_MS + 1_003)), bounds=CALM),
+    Written("poll_waits_as_asked", (polls(), looks(POLLED_MS + 1_002)), (polls(), STOPPED, looks(10**6)), bounds=CALM),
+    Written("poll_waits_as_asked", (polls(), ended(9, 1), polls(10), ended(1_000)),
+            (polls(), ended(9, 1), polls(10), ended(1_010))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found()),
+            (has(MQ), polls(), pulled(), found(), ended(4, 1))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found()),
+            (has(MQ), polls(), pulled(), found(code=PullCode.PULL_NOT_FOUND), ended(10**6))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found()),
+            (has(MQ2), polls(), pulled(), found(), ended(10**6))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found()),
+            (has(MQ), pulled(), found(), polls(4), ended(10**6))),
+    Written("found_is_polled_at_once", (has(MQ), pulled(1), polls(), found()),
+            (has(MQ), pulled(1), sought(ms=1), polls(), found(), ended(10**6))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found()),
+            (has(MQ), polls(), found(), ended(10**6))),
+    Written("found_is_polled_at_once", (has(MQ), polls(), pulled(), found(), looks(POLLED_MS + 4), ended(10**6)),
+            (has(MQ), polls(), pulled(), found(), looks(POLLED_MS + 3), ended(10**6)), bounds=CALM),
+    Written("polled_queue_is_pulled", (has(MQ),), (has(MQ), has(ms=5))),
+    Written("polled_queue_is_pulled", (has(MQ), pulled(), looks(PULLED_MS + 3), KILLED),
+            (has(MQ), pulled(), looks(PULLED_MS + 2), KILLED), bounds=CALM),
+    Written("polled_queue_is_pulled", (has(MQ), looks(PULLED_MS + 1), KILLED), (has(MQ), looks(PULLED_MS), KILLED),
+            bounds=CALM),
+    Written("polled_queue_is_pulled", (has(MQ), rests(5, rested=True), rests(6, rested=False)),
+            (has(MQ), rests(5, rested=True))),
+    Written("polled_queue_is_pulled", (has(MQ), rests(5, rested=True), has(ms=6), has(MQ, ms=7)),
+            (has(MQ), rests(5, rested=True), has(MQ, ms=7))),
+    Written("polled_queue_is_pulled", (has(MQ), pulled()), (has(MQ), pulled(), STOPPED)),
+    Written("polled_queue_is_pulled", (has(MQ),), (pulled(), rests(5, rested=False))),
+    Written("polled_queue_is_pulled", (has(MQ),), (has(MQ), BROKER_STARTS)),
+    Written("polled_queue_is_pulled", ((0, "x", ConnectionSevered("y", 1)), has(MQ)),
+            ((0, "x", ConnectionSevered(B, 1)), has(MQ))),
+    Written("polled_is_committed", (polled(5), polls(3), sent(5)), (polled(5), polls(3), sent(6))),
+    Written("polled_is_committed", (polled(5), ASKED), (polled(5), polls(3, auto_commit=False))),
+    Written("polled_is_committed", (polled(5), polls(3)), (polled(5), sent(6), polls(5))),
+    Written("polled_is_committed", (polled(5), polls(3)), (polled(5), polls(3), sought(ms=4))),
+    Written("polled_is_committed", (polled(5), polls(3)), (polled(5), polls(3), has(MQ2, ms=4))),
+    Written("polled_is_committed", (has(MQ, ms=4), polled(5), ASKED, has(MQ, ms=4)), (polled(5), sought(ms=2), ASKED)),
+    Written("polled_is_committed", (polled(5), polls(3), looks(SENT_MS + 4), KILLED),
+            (polled(5), polls(3), looks(SENT_MS + 3), KILLED), bounds=CALM),
+    Written("polled_is_committed", (polled(5), ASKED, STOPPED), (polled(5), ASKED, sent(6), STOPPED),
+            says="has shut down and not sent 6"),
+    Written("polled_is_committed", (polled(5), ASKED, sent(5), STOPPED), (polled(5), polls(3), STOPPED)),
+    Written("polled_is_committed", (polled(5), sent(6), polled(6), ASKED, STOPPED),
+            (polled(5), sent(6), ASKED, STOPPED)),
+    Written("polled_is_committed", (polled(5), ASKED, STOPPED), (polled(5), ASKED, BROKER_STARTS, STOPPED)),
+    Written("seek_stays_in_the_queue", (sought(6),), (sought(5),), ending(5), says="which ends at 5"),
+    Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5), kept_views=ending(None)),
+    Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5),
+            kept_views=Tables(brokers=[BROKER._replace(broker_name="broker-b")], stored_at=QueueRange(0, 5))),
+    Written("ways_exclude_each_other", (MIXED,)),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 2), ASKED, sent(2))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(5)),
+            (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(3), polled(3, 4, ms=4), sent(5))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 2), sent(5))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 4), ASKED, sent(5))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)),
+            (sought(), pulled(3, 2), ASKED, sought(6), sent(5), has(ms=4))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)),
+            (BROKER_STARTS, sought(), pulled(3, 2), ASKED, sent(5))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)),
+            (sought(), polled(4, ms=3), pulled(3, 2), ASKED, sent(5))),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (told(-1), pulled(offset=0), pulled()), FIRST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (told(4), pulled()), FIRST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (told(-1), sent(3, 1), pulled()), FIRST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (told(-1), pulled()), FIRST, kept_views=LAST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled(offset=0), has(ms=3), told(-1, 3), pulled(4)),
+            (told(-1), pulled(offset=0), has(MQ, ms=3), told(-1, 3), pulled(4)), FIRST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (told(-1, queue_id=1), pulled()), FIRST),
+    Written("poller_begins_where_it_is_to", (told(-1), pulled()), (BROKER_STARTS, told(-1), pulled()), FIRST),
+)
