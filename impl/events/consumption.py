@@ -10,17 +10,17 @@ from impl.decisions.message_queue import MessageQueue
 class PullSuspended(NamedTuple):
     """PullAPIWrapper#pullKernelImpl: a pull goes to a broker, which holds it until it finds something.
 
-    offset -- where it begins. broker_addr -- whom it asks. most -- how many messages it wants. sub_version -- which
-    version of its subscription it names. commits -- whether it carries an offset to commit.
+    offset -- where it begins. asked -- the address of whom it asks. most -- how many messages it wants. by_version --
+    which version of its subscription it names. commits -- whether it carries an offset to commit.
     """
 
     client_id: str
     group: str
     mq: MessageQueue
     offset: int
-    broker_addr: str = ""
+    asked: str = ""
     most: int = 0
-    sub_version: int = -1
+    by_version: int = -1
     commits: bool = False
 
 

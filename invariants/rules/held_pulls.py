@@ -42,7 +42,7 @@ class arriving_message_answers_the_pull(Rule):
 
     @on(events.PullSuspended)
     def pulled(self, _: int, at: str, event: events.PullSuspended) -> None:
-        key, asked = (at, event.client_id, event.group, event.mq), machine_of(event.broker_addr)
+        key, asked = (at, event.client_id, event.group, event.mq), machine_of(event.asked)
         self.pulls.pop(key, None)
         if (asked,) not in self.facts.brokers or self.facts.is_master(asked):
             self.pulls[key] = event.offset, asked

@@ -64,8 +64,8 @@ class pull_asks_as_configured(Rule):
             yield self.told(f"{at} asks for {event.most} messages of {queue_text(event.mq)}, and wants "
                             f"{limits.pull_batch_size}", *key)
         subscribed = self.views.subscribed(at, event.group).get(event.mq.topic)
-        if subscribed is not None and event.sub_version != subscribed.sub_version:
-            yield self.told(f"{at} pulls {queue_text(event.mq)} by version {event.sub_version} of its subscription, "
+        if subscribed is not None and event.by_version != subscribed.sub_version:
+            yield self.told(f"{at} pulls {queue_text(event.mq)} by version {event.by_version} of its subscription, "
                             f"which is {subscribed.sub_version}", *key)
 
 
@@ -82,8 +82,8 @@ class suggestion_is_followed(Rule):
         key = at, *event[:3]
         broker_id = self.suggested.get(key, MASTER_ID)
         addr = self.views.known_addresses(at, event.client_id).get((event.mq.broker_name, broker_id))
-        if addr is not None and addr != event.broker_addr:
-            yield self.told(f"{at} asks {event.broker_addr} for {queue_text(event.mq)}, and was told to ask broker "
+        if addr is not None and addr != event.asked:
+            yield self.told(f"{at} asks {event.asked} for {queue_text(event.mq)}, and was told to ask broker "
                             f"{broker_id}, which is {addr}", *key)
 
 
@@ -95,10 +95,10 @@ class slave_is_told_no_offset(Rule):
 
     @on(events.PullSuspended)
     def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
-        if event.commits and any(one.broker_addr == event.broker_addr and one.broker_id != MASTER_ID
+        if event.commits and any(one.broker_addr == event.asked and one.broker_id != MASTER_ID
                                  for one in self.views.brokers()):
             yield self.told(f"{at} commits {queue_text(event.mq)} with a pull that goes to the slave "
-                            f"{event.broker_addr}", at, *event[:3])
+                            f"{event.asked}", at, *event[:3])
 
 
 class pull_commits_what_is_remembered(Rule):
@@ -120,7 +120,7 @@ class pull_commits_what_is_remembered(Rule):
     def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, *event[:3]
         memory, master = self.memory.get(key, 0), (event.mq.broker_name, MASTER_ID)
-        asks_master = self.views.known_addresses(at, event.client_id).get(master) == event.broker_addr
+        asks_master = self.views.known_addresses(at, event.client_id).get(master) == event.asked
         if asks_master and self.facts.clusters(at, event.group) and memory > self.sent.get(key, 0):
             yield self.told(f"{at} pulls {queue_text(event.mq)} and does not commit {memory}, up to which all is "
                             "settled", *key)

@@ -10,7 +10,6 @@ from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.service_state import SHUTDOWN_ALREADY
-from impl.common.heartbeat_data import CONSUME_ACTIVELY, CONSUME_PASSIVELY
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -167,6 +166,7 @@ def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
 
 MINUTE_MS = 60_000
 CLUSTERING, RUNNING, START_FAILED = "CLUSTERING", "RUNNING", "START_FAILED"
+CONSUME_ACTIVELY, CONSUME_PASSIVELY = "CONSUME_ACTIVELY", "CONSUME_PASSIVELY"  # ConsumeType
 
 
 class ConsumerTables:

@@ -47,7 +47,7 @@ Told = tuple[int, str, Any]
 
 def pulled(ms: int = 2, addr: str = MASTER, mq: MessageQueue = MQ, at: str = C, **asks: Any) -> Told:
     """A client pulls."""
-    return ms, at, PullSuspended(ID, G, mq, 5, addr, **{"most": 8, "sub_version": 3, **asks})
+    return ms, at, PullSuspended(ID, G, mq, 5, addr, **{"most": 8, "by_version": 3, **asks})
 
 
 def answered(ms: int = 1, code: PullCode = PullCode.PULL_NOT_FOUND, suggested: int = 0) -> Told:
@@ -124,8 +124,8 @@ HISTORIES = (
     Written("failed_pull_is_put_off", (taken(), pulled(2), pulled(9)),
             ((0, C, ClockJumped(5)), taken(), pulled(2), pulled(9))),
     Written("pull_asks_as_configured", (pulled(most=1),), (pulled(),), ASKS, says="asks for 1 messages"),
-    Written("pull_asks_as_configured", (pulled(sub_version=0),), (pulled(),), ASKS, says="by version 0"),
-    Written("pull_asks_as_configured", (pulled(sub_version=0),), (pulled(sub_version=0),), ASKS,
+    Written("pull_asks_as_configured", (pulled(by_version=0),), (pulled(),), ASKS, says="by version 0"),
+    Written("pull_asks_as_configured", (pulled(by_version=0),), (pulled(by_version=0),), ASKS,
             kept_views=Tables(limits=LIMITS, subscribed={})),
     Written("pull_asks_as_configured", (pulled(most=1),), (pulled(most=1),), ASKS, kept_views=Tables(subscribed={})),
     Written("suggestion_is_followed", (answered(suggested=1), pulled()), (answered(suggested=1), pulled(addr=SLAVE)),

@@ -81,7 +81,7 @@ def tick(ms: int) -> Told:
     return ms, "broker-b", BrokerStarted("broker-b", "broker-b", 0)
 
 
-SLAVE = (0, "slave", BrokerStarted("slave", A, 1))
+SLAVE, PROMOTED = ((0, "slave", BrokerStarted("slave", A, broker_id)) for broker_id in (1, 0))
 GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
 TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
 ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
@@ -148,7 +148,7 @@ HISTORIES = (
             (subscribed("a"), pulled(1), arrived(2)), bounds=CALM),
     Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
             (SLAVE, pulled(1), arrived(3, at="slave")), bounds=CALM),
-    Written("arriving_message_answers_the_pull", (pulled(1, asked="slave"), arrived(2, at="slave")),
+    Written("arriving_message_answers_the_pull", (PROMOTED, pulled(1, asked="slave"), arrived(2, at="slave")),
             (SLAVE, pulled(1, asked="slave"), arrived(2, at="slave")), bounds=CALM),
     Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
             (SLAVE, pulled(1), pulled(2, asked="slave"), arrived(3)), bounds=CALM),
