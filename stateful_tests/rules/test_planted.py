@@ -132,7 +132,7 @@ PLANTED = (
     ("cache_is_counted", "repaired+fc-size-not-reduced", "stored_retry", "calm", 0),
     ("given_up_is_not_committed", "repaired+seeded-given-up-is-committed", "stored", "calm", 0),
     ("polls_follow_one_another", "repaired+seeded-seek-keeps-what-waits", "polled", "calm", 0),
-    ("only_what_was_worked_on_is_committed", "repaired+seeded-pulled-counts-as-polled", "polled", "calm", 1),
+    ("only_what_was_worked_on_is_committed", "repaired+seeded-pulled-counts-as-polled", "polled", "calm", 0),
     ("only_what_was_worked_on_is_committed", "repaired+seeded-polls-commit-by-themselves", "polled", "calm", 0),
     ("only_what_was_worked_on_is_committed", "repaired+seeded-returned-counts-as-consumed", "polled", "calm", 0),
     ("only_the_held_is_polled", "repaired+seeded-dropped-is-polled", "polled", "calm", 0),

@@ -38,7 +38,7 @@ POLL_MS = 1_000, 5_000, 0
 """How long an application waits in a poll."""
 WORK_MS, TURNS = 200, 40
 """How long it works on a batch, and after how many polls it looks again which queues there are."""
-ACT_ONE_IN = 12
+ACT_ONE_IN = 6
 """One poll of so many is followed by something else."""
 REST_MS = 7_000
 """How long it rests a queue, or does without: longer than a pull task waits before it looks again."""
