@@ -160,12 +160,12 @@ class ended_half_message_is_left_alone(Rule):
     excuses = (
         Excuse("it was tried more than once, and may be there more than once",
                when=lambda rule, told: told.about in rule.again),
-        cause("T6", "its broker has put it back without a question", when=lambda rule, told: told.about in rule.immune),
+        cause("T6", "its broker has put it back without a question",
+              when=lambda rule, told: rule.put.get(told.about, 0) > 1),
     )
 
-    # How often each was put, less the questions about it; and which were put back without one before they ended.
+    # How often each was put, less the questions about it.
     put = Kept("id", survives="all")
-    immune = Kept("id", survives="all")
     again = Kept("id", survives="all", begins=(Match(events.SendAttempted, of="id=key", having=lambda one: (
         one.attempt > 1)),))
     # When a process has put it into its topic.
@@ -178,8 +178,6 @@ class ended_half_message_is_left_alone(Rule):
             self.put[key] = self.put.get(key, 0) + 1
         elif key in self.put and not event.topic.startswith(OWN_TOPICS):
             self.committed_ms.setdefault((at, event.key), ms)
-            if self.put[key] > 1:
-                self.immune[key] = ms
 
     @on(events.HalfMessageEnded)
     def is_asked(self, ms: int, at: str, event: events.HalfMessageEnded) -> Iterator[Told]:

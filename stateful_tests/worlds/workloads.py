@@ -400,7 +400,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
     Workload("two_slaves", "Messages are sent, and acknowledged when one of two slaves has them.",
              stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=2),
-             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=("replication",)),
     Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
              sending(Sending(TOPIC, (ORDERED, SYNC))),
              (*(deeds.ask_for_a_key,) * 4, *(deeds.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),

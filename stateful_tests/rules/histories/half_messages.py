@@ -54,6 +54,7 @@ TWICE = Tables(transaction_check_max=2)
 PUTS = tuple(appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (1, 2, 3))
 COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
 LATE_MS = 900_000
+PUT_BACK = appended(12, RMQ_SYS_TRANS_HALF_TOPIC)
 
 
 def sent(attempt: int) -> Told:
@@ -119,8 +120,13 @@ HISTORIES = (
             kept=(HALF, COMMITTED, DIES, asked(LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(sent(1), HALF, COMMITTED, asked(LATE_MS)), causes=(),
             kept=(sent(2), HALF, COMMITTED, asked(LATE_MS))),
-    # It is put back with a question, and committed; without one; and with one, but for the first time.
-    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], asked(3), COMMITTED, asked(LATE_MS)), causes=()),
-    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], COMMITTED, asked(LATE_MS)), causes=("T6",)),
-    Written("ended_half_message_is_left_alone", broken=(*PUTS, asked(3), COMMITTED, asked(LATE_MS)), causes=("T6",)),
+    # It is put back with a question; without one, before it is committed and behind it; and first without one.
+    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=()),
+    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(*PUTS, asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
 )
