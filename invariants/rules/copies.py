@@ -52,6 +52,12 @@ class copy_is_the_message(Rule):
         if event.attempt > 1 or event.oneway or event.group == CLIENT_INNER_PRODUCER_GROUP:
             self.again.update({(one,): ms for one in event.key.split(",")})
 
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> None:
+        """What a recovery has cut off is there no more: others may be put there."""
+        for key in [key for key, place in self.first.items() if place[0] == at and place[1] >= event.max_offset]:
+            del self.first[key]
+
     @after(events.MessageAppended)
     def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
         if event.key is None:

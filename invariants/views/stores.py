@@ -6,9 +6,6 @@ import zlib
 from collections.abc import Iterator
 
 from impl.broker.controller import BrokerController
-from impl.common.byte_buffer import ByteBuffer
-from impl.common.message_const import KEY_SEPARATOR
-from impl.common.message_decoder import decode
 from impl.decisions.flags import COMPRESSED_FLAG
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.store.consume_queue import ConsumeQueue
@@ -19,7 +16,7 @@ from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
 from invariants.views.values import QueueRange, Replicated, StoredRecord, Written
 
-PROPERTY_TAGS = "TAGS"  # MessageConst
+PROPERTY_TAGS, KEY_SEPARATOR = "TAGS", " "  # MessageConst
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
@@ -103,8 +100,8 @@ class StoreViews:
 
     def written(self, broker: str, offset: int, size: int) -> Written | None:
         """What the record at an offset of the log says of its message; None: it cannot be read."""
-        record = self.log_bytes(broker, offset, size)
-        message = decode(ByteBuffer(record), decompress_body=False) if len(record) == size else None
+        store, is_whole = self._store(broker), len(self.log_bytes(broker, offset, size)) == size
+        message = store.look_message_by_offset(offset) if store is not None and is_whole else None
         if message is None:
             return None
         content = zlib.crc32(message.body or b"", zlib.crc32(

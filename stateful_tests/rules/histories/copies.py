@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.copies  # noqa: F401  # declares the rule
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import MessageAppended, SendAttempted
+from impl.events import MessageAppended, SendAttempted, StoreLoaded
 from invariants.views import Written as Record
 from stateful_tests.rules.written import Tables, Written
 
@@ -24,6 +24,11 @@ def appended(offset: int, topic: str = "orders", key: str | None = "k") -> tuple
 def sent(attempt: int = 1, group: str = "P", *, oneway: bool = False, key: str = "j,k") -> tuple[int, str, Any]:
     """A client sends."""
     return 1, P, SendAttempted(f"{P}@1", group, key, attempt, MessageQueue("orders", A, 0), oneway=oneway)
+
+
+def loaded(end: int, at: str = A) -> tuple[int, str, Any]:
+    """A store has recovered its log up to there."""
+    return 1, at, StoreLoaded(at, 0, end, "ASYNC_FLUSH")
 
 
 def say(*records: Record | None) -> Tables:
@@ -47,6 +52,9 @@ ELSEWHERE = FIRST._replace(properties=(*FIRST.properties, ("ORIGIN_MESSAGE_ID", 
 HISTORIES = (
     Written("copy_is_the_message", DELAYED, DELAYED, views=say(FIRST, FLAGLESS), kept_views=say(FIRST, FIRST),
             causes=(), says="into orders with another body or flag"),
+    Written("copy_is_the_message", (DELAYED[0], loaded(2), DELAYED[1]), (DELAYED[0], loaded(1), DELAYED[1]),
+            views=say(FIRST, FLAGLESS)),
+    Written("copy_is_the_message", (DELAYED[0], loaded(1, "broker-b"), DELAYED[1]), views=say(FIRST, FLAGLESS)),
     Written("copy_is_the_message", HALF, HALF, views=say(FIRST, FLAGLESS), kept_views=say(FIRST, None), causes=()),
     Written("copy_is_the_message", PUT_BACK, DELAYED, views=say(FIRST, FLAGLESS), kept_views=say(None, FIRST),
             causes=("T5",)),
