@@ -31,11 +31,12 @@ from invariants.views.values import (
     Replicated,
     StoredRecord,
     Subscription,
+    Written,
 )
 
 __all__ = [
     "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Limits", "Machines", "QueueLock",
-    "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
+    "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views", "Written",
 ]
 
 _T = TypeVar("_T")
