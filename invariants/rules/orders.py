@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple
 from math import inf
 from typing import Any
 
@@ -61,21 +60,24 @@ class orders_are_kept(Orders):
 
     cite = ("AdminBrokerProcessor#updateAndCreateTopic, #deleteTopic, #updateAndCreateSubscriptionGroup, "
             "#deleteSubscriptionGroup, KVConfigManager#putKVConfig, #deleteKVConfig")
-    excuses = (Excuse("there was no room on the disk for the file when the order was done",
-                      when=lambda rule, told: rule.had_no_room(told.about[0], told.since_ms)),)
+    excuses = (Excuse("there was no room on the disk for the file when this, or an earlier order about it, was done",
+                      when=lambda rule, told: rule.had_no_room(told.about, told.since_ms)),)
 
     # How things are to be at brokers, which have files of them, and at name servers; and since when.
     configured = Kept("server kind name", survives="kill", machine="server")
     remembered = Kept("server kind name", machine="server")
+    first_ms = Kept("server kind name", survives="all")
     running = Kept("at", begins=(events.BrokerStarted,))
     _looked_ms = -inf
 
-    def had_no_room(self, server: str, since_ms: int) -> bool:
-        """Whether the disk was full when the order was done."""
-        return self.facts.had_no_room(server, since_ms - deadlines.in_file(self.bounds), since_ms)
+    def had_no_room(self, key: tuple[str, str, str], since_ms: int) -> bool:
+        """Whether the disk was full: who is told to delete what is not in the table does not write the file again."""
+        first_ms = self.first_ms[key] - deadlines.in_file(self.bounds)
+        return self.facts.had_no_room(key[0], first_ms, since_ms)
 
     @on(events.OrderGiven)
-    def doubted(self, _: int, __: str, event: events.OrderGiven) -> None:
+    def doubted(self, ms: int, _: str, event: events.OrderGiven) -> None:
+        self.first_ms.setdefault(event[:3], ms)
         self.configured.pop(event[:3], None)
         self.remembered.pop(event[:3], None)
 
@@ -135,7 +137,7 @@ class orders_change_nothing_else(Orders):
     @on(events.BrokerRegistered, events.BrokerUnregistered, events.BrokerDropped, events.WritePermWiped,
         events.WritePermAdded, events.TopicDeleted)
     def changes(self, _: int, at: str, event: Any) -> None:
-        if (at,) in self.routed and event != self.routed[at,][1]:
+        if (at,) in self.routed and (event.__class__, event) != self.routed[at,][1]:
             del self.routed[at,]
 
     def counts(self, ms: int, event: events.OrderDone) -> Iterator[Told]:
@@ -152,11 +154,11 @@ class orders_change_nothing_else(Orders):
                 return
 
 
-def _reported(order: events.OrderGiven) -> Any:
-    """What a name server reports when it has done an order about routes."""
-    if order.kind == ROUTE:
-        return events.TopicDeleted(order.server, order.name)
-    return (events.WritePermAdded if order.wanted == (True,) else events.WritePermWiped)(order.server, order.name)
+def _reported(order: events.OrderGiven) -> tuple[type, Any]:
+    """What a name server reports when it has done an order about routes, and of which class that is."""
+    permission = events.WritePermAdded if order.wanted == (True,) else events.WritePermWiped
+    kind: type = events.TopicDeleted if order.kind == ROUTE else permission
+    return kind, kind(order.server, order.name)
 
 
 def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...] | None:
@@ -165,8 +167,7 @@ def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...
         data = views.topics(server).get(name)
         return None if data is None else tuple(data[1:])
     if kind == GROUP:
-        config = views.group_config(server, name)
-        return None if config is None else astuple(config)[1:]
+        return views.group_config(server, name)
     values = views.key_values(server)
     return (values[name],) if name in values else None
 

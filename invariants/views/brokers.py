@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import astuple
 from typing import TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.controller import BrokerController
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
-from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
@@ -63,11 +62,11 @@ class BrokerViews:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
 
-    def group_config(self, broker: str, group: str) -> SubscriptionGroupConfig | None:
-        """SubscriptionGroupManager.subscriptionGroupTable: a copy of what is configured of a group; None: nothing."""
+    def group_config(self, broker: str, group: str) -> tuple[int | bool, ...] | None:
+        """SubscriptionGroupManager.subscriptionGroupTable: the fields of a group behind its name; None: it has none."""
         found = self.living.broker(broker)
         config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
-        return None if config is None else replace(config)
+        return None if config is None else astuple(config)[1:]
 
     def retry_queue_nums(self, broker: str, group: str) -> int | None:
         """SubscriptionGroupConfig.retryQueueNums of a group; None where it is not configured, or no broker runs."""

@@ -55,7 +55,7 @@ GROUP_CONFIGS = (
 ORDERED_KEYS = (("notes", "owner"), ("notes", "phone"), ("limits", "owner"))
 """Of each the namespace and the key."""
 KEY_VALUES = ("1", "2", None)
-ORDERS_AT_A_TIME = 5
+ORDERS_AT_A_TIME = 8
 
 Done = tuple[str, str]
 """To whom something was done, and what."""
