@@ -9,7 +9,7 @@ from impl.events.sentences.said import Said
 
 
 def _how(event: told.OrderGiven | told.OrderDone) -> str:
-    return "is to go" if event.wanted is None else "is to be {wanted}"
+    return "is to go" if event.wanted is None else f"is to be ({', '.join(map(str, event.wanted))})"
 
 
 def _given(event: told.OrderGiven, _: Any) -> str:
