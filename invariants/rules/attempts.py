@@ -48,12 +48,13 @@ class request_names_what_is_meant(Rule):
     cite = "ClientConfig#withNamespace, #queueWithNamespace, DefaultMQProducerImpl#sendSelectImpl"
     about = "at group"
 
-    asked = Kept("key", survives="all", begins=(events.SendAsked,), value=_event)
-    chosen = Kept("key", survives="all", begins=(events.QueueChosen,), value=lambda _, event: event.mq)
+    # What applications have asked for; a consumer that sends a message again means its retry topic.
+    asked = Kept("at key", begins=(events.SendAsked,), value=_event)
+    chosen = Kept("at key", begins=(events.QueueChosen,), value=lambda _, event: event.mq)
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
-        asked, chosen = self.asked.get((event.key,)), self.chosen.get((event.key,))
+        asked, chosen = self.asked.get((at, event.key)), self.chosen.get((at, event.key))
         if asked is not None and (asked.group, asked.topic) != (event.group, event.mq.topic):
             yield self.told(f"{at} sends {event.key} as {event.group} to {event.mq.topic}, and means {asked.group} and "
                             f"{asked.topic}", at, asked.group)
@@ -64,7 +65,7 @@ class request_names_what_is_meant(Rule):
     @on(events.SendTold)
     def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
         """Applications know no namespace."""
-        asked = self.asked.get((event.key,))
+        asked = self.asked.get((at, event.key))
         if asked is not None and event.mq is not None and _own_name(asked.topic) != event.mq.topic:
             yield self.told(f"{at} is told that {event.key} is in {queue_text(event.mq)}", at, event.group)
 

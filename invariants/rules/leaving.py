@@ -96,7 +96,7 @@ class heartbeats_reach_all_brokers(Duty):
     cite = "MQClientInstance#sendHeartbeatToAllBroker"
     about = "at client_id broker"
     within_ms = deadlines.told_at_once
-    paid_by = (Match(events.ConsumerRegistered, of="client_id broker"),)
+    paid_by = (Match(events.ConsumerRegistered, events.HeartbeatRefused, of="client_id broker"),)
     calm = True
     excuses = (ended_or_stood_still("broker", deadlines.waited),
                Excuse("the broker shuts down", by=Match(events.BrokerStopping, of="broker")),

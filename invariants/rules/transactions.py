@@ -8,6 +8,7 @@ from impl import events
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.sending import OWN_TOPICS
 
 _NOBODY_KNOWS, _ROLLBACK = "UNKNOW", "ROLLBACK_MESSAGE"
 _SAYS_NOTHING = frozenset({"NULL", "EXCEPTION"})
@@ -83,7 +84,9 @@ class half_message_is_not_delayed(Rule):
     cite = "DefaultMQProducerImpl#sendMessageInTransaction: ignore DelayTimeLevel parameter"
     about = "at key"
 
-    halves = Kept("key", survives="all", begins=(Match(events.SendAsked, having=lambda one: one.half),))
+    # Half messages that are not in their topics yet: later their consumers may want them again.
+    halves = Kept("key", survives="all", begins=(Match(events.SendAsked, having=lambda one: one.half),), ends=(
+        Match(events.MessageAppended, of="key", having=lambda one: not one.topic.startswith(OWN_TOPICS)),))
 
     @on(events.MessageAppended)
     def appends(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:

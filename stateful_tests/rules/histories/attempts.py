@@ -54,6 +54,8 @@ HISTORIES = (
     Written("request_names_what_is_meant", (wants(topic=FULL), TRIED), (wants(), TRIED), says="sends k as P to orders"),
     Written("request_names_what_is_meant", (wants(group="shop%P"), TRIED), (TRIED,), says="means shop%P"),
     Written("request_names_what_is_meant", (chosen(1), TRIED), (chosen(0), TRIED), says="has chosen queue 1"),
+    Written("request_names_what_is_meant", (wants(topic=FULL), chosen(1), TRIED),
+            (wants(topic=FULL), chosen(1), (2, "c1", TRIED[2]))),
     Written("request_names_what_is_meant", (wants(topic="shop%others"), told(4, "SEND_OK")),
             (wants(topic=FULL), told(4, "SEND_OK"), told(5))),
     Written("illegal_message_is_not_sent", (ILLEGAL, TRIED), (wants(), TRIED), says="sends k, which is illegal"),

@@ -67,4 +67,6 @@ HISTORIES = (
     Written("transaction_is_run_when_its_message_is_safe", (DOES,), (CHECKS,)),
     Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=False), put(DELAYED))),
     Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=True), put())),
+    Written("half_message_is_not_delayed", (asked(half=True), put(), put(DELAYED)),
+            (asked(half=True), put(), put("orders"), put(DELAYED))),
 )
