@@ -158,6 +158,12 @@ from impl.events.messages import (
     DeadLetterTaken as DeadLetterTaken,
 )
 from impl.events.messages import (
+    KeyAnswered as KeyAnswered,
+)
+from impl.events.messages import (
+    KeyAsked as KeyAsked,
+)
+from impl.events.messages import (
     PullRetried as PullRetried,
 )
 from impl.events.messages import (

@@ -48,6 +48,11 @@ class BrokerViews:
         found = self.living.broker(machine)
         return None if found is None else found.node.now_ms
 
+    def transaction_check_max(self, broker: str) -> int | None:
+        """BrokerConfig.transactionCheckMax; None: no broker runs there."""
+        found = self.living.broker(broker)
+        return None if found is None else found.config.transaction_check_max
+
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)

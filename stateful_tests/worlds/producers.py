@@ -77,6 +77,7 @@ class Sending:
     delay_levels -- the same; 0: the message is not delayed. namespace -- of its client; empty: none. queue_nums -- how
     many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
+    undecided -- of some transactions nobody ever knows what became of them.
     """
 
     topic: str
@@ -92,6 +93,7 @@ class Sending:
     known: tuple[MessageQueue, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
     half_delay_level: int = 0
+    undecided: bool = False
 
     @property
     def full_topic(self) -> str:
@@ -117,7 +119,8 @@ class Producer:
         self.node, self.sending, self._notes = node, sending, notes
         client_config = ClientConfig(namesrv_addrs, node.name, namespace=sending.namespace or None)
         manager, self._group = MQClientManager(node), sending.full(sending.config.producer_group)
-        self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group)
+        self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group,
+                                          undecided=sending.undecided)
         self.transactional = TransactionMQProducer(
             node, manager, client_config, sending.config, self._transactions)
         self.producer: DefaultMQProducer = self.transactional

@@ -18,6 +18,8 @@ COMMIT, ROLLBACK, UNKNOW = (
     LocalTransactionState.COMMIT_MESSAGE, LocalTransactionState.ROLLBACK_MESSAGE, LocalTransactionState.UNKNOW)
 NULL, EXCEPTION = "NULL", "EXCEPTION"
 """What a listener of transactions may answer instead."""
+_UNDECIDED = 3
+"""What is drawn for a transaction of which nobody knows."""
 ONE_IN = 3
 """Of so many transactions an application does not know at first."""
 Decided = dict[str, LocalTransactionState | Node]
@@ -31,9 +33,15 @@ class Transactions:
     meanwhile is rolled back.
     """
 
-    def __init__(self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str) -> None:
-        """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes."""
+    def __init__(
+        self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str, *, undecided: bool,
+    ) -> None:
+        """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes.
+
+        undecided -- of some nobody ever knows what became of them.
+        """
         self.node, self._notes, self._decided, self._takes_ms = node, notes, decided, takes_ms
+        self._undecided = undecided
         self._group, self._checked = group, set[str]()
 
     async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState | None:
@@ -43,6 +51,9 @@ class Transactions:
         await self.node.sleep(self._takes_ms)
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
+        if self._undecided and choice == _UNDECIDED:
+            self._decided[key] = UNKNOW
+            return self._answered(key, False, _unknown(key))
         self._decided[key] = state
         self._notes.note(COMMITTED_HALF if state is COMMIT else ROLLED_BACK, self.node.name, key)
         if choice < 2:  # noqa: PLR2004  # the second half says that it does not know

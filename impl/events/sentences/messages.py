@@ -20,10 +20,18 @@ def _sent_back(event: told.SendBackTaken, _: Any) -> Template:
     return "{broker} says SUCCESS to {group}, which sends the message at {commit_log_offset} back, and keeps nothing"
 
 
+def _found(event: told.KeyAnswered, _: Any) -> Template:
+    if not event.offsets:
+        return "{broker} has no message of {topic} with the key {key}"
+    return "{broker} has messages of {topic} with the key {key} at {offsets}"
+
+
 SENTENCES: dict[type, Said] = {
     told.DeadLetterTaken: Said(_dead, "dead letters"),
     told.SendBackTaken: Said(_sent_back, "messages that are sent back"),
     told.PullRetried: Said(
         "{broker} tells {group} to pull queue {queue_id} of {topic} again at once: it asked for {offset}, and is to go "
         "on at {next_offset}", "pulls to be tried again"),
+    told.KeyAsked: Said("an operator asks {broker} for the messages of {topic} with the key {key}", "keys asked for"),
+    told.KeyAnswered: Said(_found, "keys answered"),
 }
