@@ -41,10 +41,19 @@ from impl.events.consumption import (
     MessagesGiven as MessagesGiven,
 )
 from impl.events.consumption import (
+    MessagesPutBack as MessagesPutBack,
+)
+from impl.events.consumption import (
     MessagesSettled as MessagesSettled,
 )
 from impl.events.consumption import (
+    MessagesTaken as MessagesTaken,
+)
+from impl.events.consumption import (
     PullAnswered as PullAnswered,
+)
+from impl.events.consumption import (
+    PullBegun as PullBegun,
 )
 from impl.events.consumption import (
     PullSuspended as PullSuspended,
