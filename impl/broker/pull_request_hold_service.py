@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from impl.broker.expression_message_filter import ExpressionMessageFilter
+from impl.broker.reported_tables import connection_of
 from impl.common.headers import PullMessageRequestHeader
 from impl.decisions.java_errors import JavaError
+from impl.events import HeldPullRefused, HeldPullsChecked
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
@@ -51,6 +53,7 @@ class PullRequestHoldService:
         """PullRequestHoldService#run: look at all that is held, every so many ms."""
         while not self.stopped:
             await self.node.sleep(interval_ms)
+            self.node.trace(HeldPullsChecked(self.node.name))
             for topic, queue_id in self.pull_request_table.key_set():
                 try:
                     self._notify(topic, queue_id, self.store.get_max_offset_in_queue(topic, queue_id))
@@ -93,8 +96,9 @@ class PullRequestHoldService:
         """Run it again; one that the pool does not take is neither held any more nor ever answered."""
         try:
             self._execute(pull_request)
-        except JavaError:
-            return  # logged
+        except JavaError:  # logged
+            self.node.trace(HeldPullRefused(
+                self.node.name, connection_of(pull_request.channel), pull_request.request.opaque))
 
 
 def _matches(pull_request: PullRequest, arrived: DispatchRequest | None, filter_bit_map: bytes | None) -> bool:

@@ -167,6 +167,18 @@ from impl.events.messages import (
     DeadLetterTaken as DeadLetterTaken,
 )
 from impl.events.messages import (
+    HeldPullAnswered as HeldPullAnswered,
+)
+from impl.events.messages import (
+    HeldPullRefused as HeldPullRefused,
+)
+from impl.events.messages import (
+    HeldPullsChecked as HeldPullsChecked,
+)
+from impl.events.messages import (
+    PullHeld as PullHeld,
+)
+from impl.events.messages import (
     PullRetried as PullRetried,
 )
 from impl.events.messages import (
