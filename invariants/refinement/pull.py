@@ -3,10 +3,10 @@
 A pull is a request: a connection and its opaque. Those of a group for its topic are followed, if they are held for as
 long as a push consumer says. What the network has doubled is not, while the broker holds both: they are alike.
 
-Visible: phase, of which the table of the broker says whether it is HELD. Ages are set from the broker's clock before
-each step. That the broker has found nothing (`look`) is reported when the pull is held; what arrived between shows in
-the queue then (P13). Whether a message is one for the pull is known where the group has subscribed all; else both is
-tried. A client that waits no more (`time_out`) is nothing to its broker, which holds the pull on; what a broker holds
+Visible: phase, of which the table of the broker says whether it is HELD. Before each step the age is set by the broker's
+clock: 0, or as long as a pull is held. That the broker has found nothing (`look`) is reported when the pull is held;
+what arrived between shows in the queue then (P13). Whether a message is one for the pull is known where the group has
+subscribed all; else both is tried. A client that waits no more (`time_out`) is nothing to its broker, which holds the pull on; what a broker holds
 when it ends is lost.
 
 The promises of the model are not judged here: threads may stand still, and `invariants.rules.held_pulls` judges where
@@ -31,7 +31,8 @@ from model.language.open.reading import OpenReading
 from model.pull import LongPolling
 
 NAME = "refines_pull"
-CONSTANTS = {"hold_max": 15_000, "scan_period": 5_000}
+HOLD_MS = 15_000
+CONSTANTS = {"hold_max": HOLD_MS, "scan_period": 5_000}
 MASTER_ID = 0
 _Key = tuple[str, str, int]
 
@@ -51,8 +52,10 @@ class _Pull:
 
     def steps(self, event: Any, *ways: Sequence[Step]) -> list[Finding]:
         """Let time pass, and take the steps of one of these ways."""
-        self.monitor.write({("age",): max(0, self.clock() - self.held_ms)})
-        return self.noted(self.monitor.follow(event, ways))
+        age = HOLD_MS if self.clock() - self.held_ms >= HOLD_MS else 0
+        if self.monitor.value("age") != age:
+            self.monitor.write({("age",): age})
+        return self.noted(self.monitor.take(event, *ways[0]) if len(ways) == 1 else self.monitor.follow(event, ways))
 
     def arrives(self, event: events.MessageDispatched) -> list[Finding]:
         """A message arrives in its queue."""
@@ -70,6 +73,8 @@ class _Pull:
         of, broker = self.event, self.event.broker
         at = f"pull of queue {of.queue_id} of {of.topic} by {of.connection} at {broker}"
         mq = MessageQueue(of.topic, broker, of.queue_id)
+        if not found:
+            return found
         return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", mq))) for one in found]
 
 
@@ -91,21 +96,24 @@ class HeldPulls(Map):
     @hears(events.PullHeld)
     def _held(self, machine: str, event: events.PullHeld) -> list[Finding]:
         """PullMessageProcessor#processRequest: PULL_NOT_FOUND, and #suspendPullRequest."""
-        broker, clock = self.views.broker(machine), self.views.clock(machine)
-        key = machine, event.connection, event.opaque
+        if (event.group, event.topic) not in self.groups or event.timeout_ms != HOLD_MS:
+            return []
+        key, clock = (machine, event.connection, event.opaque), self._clock_of_master(machine)
         if key in self.pulls:
             self._end(key)
             return []
-        if (event.group, event.topic) not in self.groups or event.timeout_ms != CONSTANTS["hold_max"] or (
-                broker is None or clock is None or broker.broker_id != MASTER_ID):
+        if clock is None:
             return []
         pull = self.pulls[key] = _Pull(self._monitor(), event, clock)
         self.queues.setdefault((machine, event.topic, event.queue_id), {})[key] = self._changed[key] = pull
-        stored = self.views.stored_at(machine, event.topic, event.queue_id)
         look, hold = ("look", ()), ("put_away", ())
-        if stored is None or stored.max_offset <= event.offset:
+        if self.views.queue_end(machine, event.topic, event.queue_id) <= event.offset:
             return pull.steps(event, [look, hold])
         return pull.steps(event, *([look, (name, ()), hold] for name in pull.arrivals))
+
+    def _clock_of_master(self, machine: str) -> Callable[[], int] | None:
+        broker = self.views.broker(machine)
+        return self.views.clock(machine) if broker is not None and broker.broker_id == MASTER_ID else None
 
     def _monitor(self) -> Monitor:
         return self._idle.pop() if self._idle else Monitor(
@@ -158,10 +166,11 @@ class HeldPulls(Map):
         changed, self._changed = self._changed, {}
         if not changed and not (whole and self.pulls):
             return []
-        looked = [(key, pull) for key, pull in (self.pulls if whole else changed).items() if key[0] == machine]
-        table, differing = self.views.held_pulls(machine) if looked else frozenset(), list[Finding]()
-        for key, pull in looked:
-            if pull.monitor.moved:
-                self.visited.update(pull.monitor.fingerprints())
-            differing += pull.compare(held=key[1:] in table)
+        differing = list[Finding]()
+        for key, pull in [*(self.pulls if whole else changed).items()]:
+            if key[0] == machine:
+                if pull.monitor.moved:
+                    self.visited.update(pull.monitor.fingerprints())
+                table = self.views.held_pulls(machine, pull.event.topic, pull.event.queue_id)
+                differing += pull.compare(held=key[1:] in table)
         return self.unsaid(differing)

@@ -48,14 +48,13 @@ class BrokerViews:
         found = self.living.broker(machine)
         return None if found is None else found.node.now_ms
 
-    def held_pulls(self, broker: str) -> frozenset[tuple[str, int]]:
-        """PullRequestHoldService.pullRequestTable: connection and opaque of the requests that are held."""
+    def held_pulls(self, broker: str, topic: str, queue_id: int) -> list[tuple[str, int]]:
+        """PullRequestHoldService.pullRequestTable: connection and opaque of the requests of a queue that are held."""
         found = self.living.broker(broker)
         if found is None:
-            return frozenset()
-        table = found.data_plane.pull_message_processor.hold_service.pull_request_table
-        return frozenset((connection_of(one.channel), one.request.opaque)
-                         for _, pulls in table.entries() for one in pulls)
+            return []
+        held = found.data_plane.pull_message_processor.hold_service.pull_request_table.get((topic, queue_id))
+        return [(connection_of(one.channel), one.request.opaque) for one in held or ()]
 
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
