@@ -45,7 +45,12 @@ class FindBrokerResult(NamedTuple):
 
 
 class OffsetStore(Protocol):
-    """`client.consumer.store.OffsetStore`."""
+    """`client.consumer.store.OffsetStore`.
+
+    offset_table -- which both implementations have: queue to the offset that will be committed, or written, next.
+    """
+
+    offset_table: ConcurrentHashMap[MessageQueue, int]
 
     def update_offset(self, mq: MessageQueue | None, offset: int, *, increase_only: bool) -> None:
         """OffsetStore#updateOffset."""

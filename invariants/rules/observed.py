@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
@@ -18,6 +17,7 @@ from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.observed_causes import (
+    clock_was_set,
     failed_in_a_batch,
     force_failed,
     is_displaced,
@@ -141,8 +141,8 @@ class delays_are_waited(Observed):
     """A delayed message waits."""
 
     check = "early"
-    excuses = (Excuse("the clock of a machine was set or drifts, and a broker counts by its own",
-                      when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts))),)
+    excuses = (Excuse("the clock of a broker that has put it was set after it was sent, or drifts",
+                      when=clock_was_set),)
 
 
 class only_subscribed_is_delivered(Observed):

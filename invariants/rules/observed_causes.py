@@ -108,6 +108,14 @@ def was_filtered(rule: Rule, told: Told) -> bool:
     return any(not selects(text, tag) for text in expressions(rule, group, mq, since=record.place))
 
 
+def clock_was_set(rule: Rule, told: Told) -> bool:
+    """Whether the clock of a broker that has put the message was set after it was sent, or drifts."""
+    brokers = dict.fromkeys(one.at for one in rule.past.of(events.MessageAppended, key=told.about[2]))
+    return any(
+        rule.past.of(events.ClockDrifts, at=at)
+        or any(one.ms >= (told.since_ms or 0) for one in rule.past.of(events.ClockJumped, at=at)) for at in brokers)
+
+
 def was_corrected(rule: Rule, told: Told) -> bool:
     """Whether the broker has told the member since then that it has no such offset."""
     mq, _, _, group = told.about

@@ -67,7 +67,8 @@ class OffsetFacts(Hears):
     the last answer to a pull of a queue says that the next one is to begin. expressions -- name of a broker, group,
     topic: the last one that the broker was given. left_out -- group, queue: the offsets that answers to pulls have left
     out. committed -- at a broker: group, topic: what was committed of each queue id since it started. still -- at a
-    client: when its process stood still, and how long. full -- from when until when a disk had no room.
+    client: when its process stood still, and how long. standing_ms -- until when it does so. full -- from when until
+    when a disk had no room.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -80,6 +81,7 @@ class OffsetFacts(Hears):
     expressions = Kept("broker_name group topic", survives="all")
     left_out = Kept("group mq", survives="all")
     still = Kept("at")
+    standing_ms = Kept("at")
     full = Kept("at", survives="all")
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
@@ -124,6 +126,7 @@ class OffsetFacts(Hears):
     @on(events.ProcessPaused)
     def was_paused(self, ms: int, at: str, event: events.ProcessPaused) -> None:
         self.still.setdefault((at,), []).append((ms, event.ms))
+        self.standing_ms[at,] = max(ms + event.ms, self.standing_ms.get((at,), 0))
 
     @on(events.OffsetAnswered)
     def was_answered(self, ms: int, at: str, event: events.OffsetAnswered) -> None:

@@ -226,15 +226,12 @@ class Duty(Rule):
     within_ms -- how much time the debtor has; see `invariants.rules.deadlines`. paid_by -- events that pay: they agree
     with the key in all fields that both have. The debtor's end voids a duty; while the debtor stands still no time
     counts, also if it stood still before it owed anything. late -- what to say of a duty that was not done, with the
-    fields of its key in braces, and also {what} is remembered of it and {waited_ms}. standing_ms -- until when
-    processes stand still.
+    fields of its key in braces, and also {what} is remembered of it and {waited_ms}.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
     paid_by: ClassVar[tuple[type | Match, ...]] = ()
     late: ClassVar[str]
-
-    standing_ms = Kept("at")
 
     def __init__(self, run: Run) -> None:
         """Nothing is owed."""
@@ -246,7 +243,7 @@ class Duty(Rule):
     def owe(self, key: tuple[Any, ...], ms: int, what: Any = None) -> None:
         """From now on, unless it is owed already; what -- to be remembered."""
         if key not in self.owed:
-            self.owed[key] = ms, max(ms, self.standing_ms.get((key[0],), ms)), what
+            self.owed[key] = ms, max(ms, self.facts.standing_ms.get((key[0],), ms)), what
 
     def pay(self, key: Hashable) -> None:
         """It is done."""
@@ -255,7 +252,6 @@ class Duty(Rule):
     @on(ProcessPaused)
     def stands_still(self, ms: int, at: str, event: ProcessPaused) -> None:
         """Give the debtor its time when it goes on."""
-        self.standing_ms[at,] = max(ms + event.ms, self.standing_ms.get((at,), 0))
         for key in self.owed:
             if key[0] == at:
                 self.count_from(key, ms + event.ms)

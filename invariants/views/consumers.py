@@ -190,7 +190,7 @@ class ConsumerTables:
 
     def remembers(self, mq: MessageQueue) -> int | None:
         """OffsetStore.offsetTable: what it would commit now of a queue; None: nothing."""
-        return self._consumer.offset_store.clone_offset_table(None).get(mq)
+        return self._consumer.offset_store.offset_table.get(mq)
 
     def last_lock_ms(self, mq: MessageQueue) -> int | None:
         """ProcessQueue.lastLockTimestamp by its own clock; None: it does not have the queue."""

@@ -33,7 +33,8 @@ class World(Machines):
         self.views = Views(self)
 
     def __enter__(self) -> Self:
-        """Nothing to prepare."""
+        """Let its kernel be used."""
+        self.simulation.kernel.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -44,7 +44,7 @@ A run makes hardly any, and keeps what it records: looking often costs a fifth o
 
 
 class _Rest:
-    """The rest of the garbage collector: from the first run of a kernel until all that have run are closed, or gone."""
+    """The rest of the garbage collector: from when a kernel is entered, or runs, until all such are closed, or gone."""
 
     def __init__(self) -> None:
         self._kernels: WeakSet[Kernel] = WeakSet()
@@ -125,7 +125,8 @@ class Kernel:
         self.world = Process(self, "world", WallClock(self))
 
     def __enter__(self) -> Self:
-        """Nothing to prepare."""
+        """Let the garbage collector rest until the kernel is closed."""
+        _REST.begin(self)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -186,7 +187,7 @@ class Kernel:
         """Let everything happen up to this true time, which it is then.
 
         What is ready goes first, in its order; then comes the next timer. With the fault `order` all timers of one
-        millisecond are ready together. The garbage collector rests from now on until the kernel is closed.
+        millisecond are ready together. The garbage collector rests until the kernel is closed.
         """
         _REST.begin(self)
         ready, due, times, pick, trail = self.ready, self._due, self._times, self.tape.pick, self.trail

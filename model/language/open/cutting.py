@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from model.language.nodes import FREE, Node, Variable, conjunction, implication, make
 from model.language.open.reading import compiled
-from model.language.open.text import Writer, conjuncts, filters, unset
+from model.language.open.text import Names, Writer, conjuncts, filters, unset
 from model.language.properties import Property
 from model.language.state import Concept
 from model.language.tracing import free_variables, names_read, sorts_bound
@@ -208,9 +209,21 @@ class _Lines:
         """Go through all values of what is not bound, and collect where the body is false."""
         left = [variable for variable in variables if variable not in self.names]
         names, loops = self.writer.loops("forall", left, body, self.names) if left else (self.names, [])
+        bound = {name for variable, name in names.items() if variable not in left}
         for name, values in loops:
             self._for(name, values)
+            bound.add(name)
+            for premise in _decided(body, bound, names, name) if name != loops[-1][0] else ():
+                self.add(f"if not {self.writer.text(premise, names)}: continue")
         self.add(f"if not {self.writer.text(body, names)}: out[{_tuple([names[v] for v in variables])}] = None")
+
+
+def _decided(body: Node, bound: AbstractSet[str], names: Names, last: str) -> Iterator[Node]:
+    """What is true of all elements for which a body has to be looked at, and says something of the one bound last."""
+    for premise in filters("forall", body):
+        speaks_of = {names[variable] for variable in free_variables(premise)}
+        if last in speaks_of and speaks_of <= bound and not _quantifies(premise):
+            yield premise
 
 
 def _tuple(names: Sequence[str]) -> str:

@@ -90,16 +90,18 @@ class Judge:
         false: set[int] = set()
         for place in sorted(self._unknown | self._bad):
             part, wrong = parts[place], self._wrong[place]
+            if not self._matters(part, states.base):
+                continue  # and is looked at when it does
             if place in self._unknown:
+                self._unknown.discard(place)
                 wrong.clear()
                 part.every(get, given, wrong)
             else:
                 while wrong and part.still(get, given, *next(iter(wrong))):
                     del wrong[next(iter(wrong))]
             (self._bad.add if wrong else self._bad.discard)(place)
-            if wrong and self._matters(part, states.base):
+            if wrong:
                 false.add(part.number)
-        self._unknown.clear()
         return self._told(false)
 
     def _matters(self, part: Part, state: State) -> bool:

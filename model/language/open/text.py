@@ -167,14 +167,15 @@ class Writer:
     def _next(
         self, left: Sequence[Variable], bound: set[Variable], given: Sequence[Node], names: Names,
     ) -> tuple[Variable, str]:
-        """The variable with the fewest elements to look at, and which these are."""
+        """The variable with the fewest elements to look at, or of which most is given, and which elements these are."""
         fallback: tuple[Variable, str] | None = None
         for variable in left:
             for source, few in self._sources(variable, bound, given, names):
                 if few:
                     return variable, source
                 fallback = fallback or (variable, source)
-        plain = next((variable for variable in left if variable.sort.kind != NAT), None)
+        plains = [variable for variable in left if variable.sort.kind != NAT]
+        plain = next((one for one in plains if _completes(one, bound, given)), plains[0] if plains else None)
         if plain is not None and not (fallback and self._determines(fallback[0], left, bound, given)):
             return plain, elements(plain.sort)
         return fallback or (left[0], elements(left[0].sort))
@@ -269,6 +270,11 @@ def _fixed(node: Node, bound: frozenset[Variable]) -> Iterator[Node]:
     own = (node.payload,) if node.op == "setof" else node.payload if node.op in ("forall", "exists") else ()
     for arg in node.args:
         yield from _fixed(arg, bound.union(own))
+
+
+def _completes(variable: Variable, bound: set[Variable], given: Sequence[Node]) -> bool:
+    """Whether something that is given speaks of this variable, and else of bound ones only."""
+    return any(variable in free <= {*bound, variable} for free in map(free_variables, given))
 
 
 def _clauses(loops: Sequence[tuple[str, str]]) -> str:

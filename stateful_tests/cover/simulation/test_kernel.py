@@ -467,7 +467,6 @@ def usual() -> Iterator[tuple[int, int, int]]:
 
 def test_the_garbage_collector_rests_until_the_last_kernel_is_closed(usual: tuple[int, int, int]) -> None:
     with kernel() as first:
-        first.run(1)
         assert gc.get_threshold() == (RESTING, *usual[1:])
         with kernel() as second:
             second.run(1)

@@ -8,6 +8,7 @@ import invariants.rules.observed  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockDrifts,
     ClockJumped,
     ConsumerRegistered,
     DiskFilled,
@@ -190,8 +191,12 @@ HISTORIES = (
             kept=(corrected(95),), kept_observed=BACK, causes=()),
     Written("delays_are_waited", broken=(), observed=(*LATER, TAKEN, EARLY), causes=(),
             kept_observed=(*LATER, TAKEN, EARLY._replace(time_ms=1_010)), says="its delay is 1000"),
-    Written("delays_are_waited", broken=(started(1),), observed=(*LATER, TAKEN, EARLY), kept=((1, B, SET),),
-            kept_observed=(*LATER, TAKEN, EARLY)),
+    Written("delays_are_waited", broken=(appended(11), (12, C, SET)), observed=(*LATER, TAKEN, EARLY),
+            kept=(appended(11), (12, B, SET)), kept_observed=(*LATER, TAKEN, EARLY)),
+    Written("delays_are_waited", broken=(appended(11, key="k2"), (12, B, SET)), observed=(*LATER, TAKEN, EARLY),
+            kept=((0, B, ClockDrifts(100)), appended(11)), kept_observed=(*LATER, TAKEN, EARLY)),
+    Written("delays_are_waited", broken=((9, B, SET), appended(11)), observed=(*LATER, TAKEN, EARLY),
+            kept=((10, B, SET), appended(11)), kept_observed=(*LATER, TAKEN, EARLY)),
     Written("only_subscribed_is_delivered", broken=(), observed=(*RED, TAKEN._replace(tags="green || blue"), DELIVERED),
             kept_observed=(*RED, TAKEN._replace(tags="green || red"), DELIVERED), causes=(), says="has the tag red"),
 )
