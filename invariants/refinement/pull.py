@@ -3,11 +3,11 @@
 A pull is a request: a connection and its opaque. Those of a group for its topic are followed, if they are held for as
 long as a push consumer says. What the network has doubled is not, while the broker holds both: they are alike.
 
-Visible: phase, of which the table of the broker says whether it is HELD. Before each step the age is set by the broker's
-clock: 0, or as long as a pull is held. That the broker has found nothing (`look`) is reported when the pull is held;
-what arrived between shows in the queue then (P13). Whether a message is one for the pull is known where the group has
-subscribed all; else both is tried. A client that waits no more (`time_out`) is nothing to its broker, which holds the pull on; what a broker holds
-when it ends is lost.
+Visible: phase, of which the table of the broker says whether it is HELD. Before each step the age is set by the clock of
+the broker: 0, or as long as a pull is held. That the broker has found nothing (`look`) is reported when the pull is
+held; what arrived between shows in the queue then (P13). Whether a message is one for the pull is known where the group
+has subscribed all; else both is tried. A client that waits no more (`time_out`) is nothing to its broker, which holds
+the pull on; what a broker holds when it ends is lost.
 
 The promises of the model are not judged here: threads may stand still, and `invariants.rules.held_pulls` judges where
 nothing fails.
