@@ -9,7 +9,7 @@ from impl.broker.expression_message_filter import ExpressionMessageFilter
 from impl.broker.reported_tables import connection_of
 from impl.common.headers import PullMessageRequestHeader
 from impl.decisions.java_errors import JavaError
-from impl.events import HeldPullRefused, HeldPullsChecked
+from impl.events import HeldPullRefused
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
@@ -53,7 +53,6 @@ class PullRequestHoldService:
         """PullRequestHoldService#run: look at all that is held, every so many ms."""
         while not self.stopped:
             await self.node.sleep(interval_ms)
-            self.node.trace(HeldPullsChecked(self.node.name))
             for topic, queue_id in self.pull_request_table.key_set():
                 try:
                     self._notify(topic, queue_id, self.store.get_max_offset_in_queue(topic, queue_id))

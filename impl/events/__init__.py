@@ -173,9 +173,6 @@ from impl.events.messages import (
     HeldPullRefused as HeldPullRefused,
 )
 from impl.events.messages import (
-    HeldPullsChecked as HeldPullsChecked,
-)
-from impl.events.messages import (
     PullHeld as PullHeld,
 )
 from impl.events.messages import (

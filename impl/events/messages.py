@@ -61,12 +61,6 @@ class PullHeld(NamedTuple):
     timeout_ms: int
 
 
-class HeldPullsChecked(NamedTuple):
-    """PullRequestHoldService#run: a round begins, which looks at all pulls that are held."""
-
-    broker: str
-
-
 class HeldPullAnswered(NamedTuple):
     """PullMessageProcessor#executeRequestWhenWakeup: a pull that was held has been answered, whatever with."""
 

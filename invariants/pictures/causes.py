@@ -76,7 +76,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ConsumerStopping: (), e.ConsumerSuspended: (),
     e.ConsumerShutDown: (Reads((e.ConsumerStopping,)),),
     e.ConsumerIdsFetched: (),
-    e.PullHeld: (Reads((e.MessageDispatched,)),), e.HeldPullsChecked: (), e.HeldPullRefused: (),
+    e.PullHeld: (Reads((e.MessageDispatched,)),), e.HeldPullRefused: (),
     e.HeldPullAnswered: (Reads((e.PullHeld,), ("connection",)),),
     e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped, e.QueueForgotten), _HOLDING),
                    Reads((e.RouteUpdated,))),
@@ -269,6 +269,6 @@ QUIET: tuple[type, ...] = (
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
     e.MessageAppended,
     e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan,
-    e.MessagesPolled, e.PullHeld, e.HeldPullsChecked, e.HeldPullAnswered,
+    e.MessagesPolled, e.PullHeld, e.HeldPullAnswered,
 )
 """Events that go on and on whatever else happens."""

@@ -3,11 +3,12 @@
 A pull is a request: a connection and its opaque. Those of a group for its topic are followed, if they are held for as
 long as a push consumer says. What the network has doubled is not, while the broker holds both: they are alike.
 
-Visible: phase, of which the table of the broker says whether it is HELD. Before each step the age is set by the clock of
-the broker: 0, or as long as a pull is held. That the broker has found nothing (`look`) is reported when the pull is
+Visible: phase, of which the table of the broker says whether it is HELD. Before each step the age is set by the clock
+of the broker: 0, or as long as a pull is held. That the broker has found nothing (`look`) is reported when the pull is
 held; what arrived between shows in the queue then (P13). Whether a message is one for the pull is known where the group
-has subscribed all; else both is tried. A client that waits no more (`time_out`) is nothing to its broker, which holds
-the pull on; what a broker holds when it ends is lost.
+has subscribed all; else both is tried. A round of the broker (`scan`) shows in what it wakes, and is a step then; where
+nothing fails there has been one when a pull is held for a period longer than it may be. A client that waits no more
+(`time_out`) is nothing to its broker, which holds the pull on; what a broker holds when it ends is lost.
 
 The promises of the model are not judged here: threads may stand still, and `invariants.rules.held_pulls` judges where
 nothing fails.
@@ -31,8 +32,8 @@ from model.language.open.reading import OpenReading
 from model.pull import LongPolling
 
 NAME = "refines_pull"
-HOLD_MS = 15_000
-CONSTANTS = {"hold_max": HOLD_MS, "scan_period": 5_000}
+HOLD_MS, SCAN_MS = 15_000, 5_000
+CONSTANTS = {"hold_max": HOLD_MS, "scan_period": SCAN_MS}
 MASTER_ID = 0
 _Key = tuple[str, str, int]
 
@@ -63,10 +64,16 @@ class _Pull:
             return []
         return self.steps(event, *([(name, ())] for name in self.arrivals))
 
-    def compare(self, *, held: bool) -> list[Finding]:
-        """Compare with the table of the broker; held -- whether the pull is there."""
+    def scanned(self, event: Any = None) -> list[Finding]:
+        """A round has looked at the pull, if nothing else can have woken it."""
+        return self.steps(event, [("scan", ())]) if self.monitor.values("phase") == {"HELD"} else []
+
+    def compare(self, *, held: bool, calm: bool) -> list[Finding]:
+        """Compare with the table of the broker; held -- whether the pull is there. calm -- nothing fails."""
+        over = calm and self.clock() - self.held_ms > HOLD_MS + SCAN_MS
+        found = self.scanned() if over or not held else []
         self.monitor.moved = False
-        return self.noted(self.monitor.compare({("phase",): "HELD" if held else "WOKEN"}, [("phase",)]))
+        return found + self.noted(self.monitor.compare({("phase",): "HELD" if held else "WOKEN"}, [("phase",)]))
 
     def noted(self, found: list[Finding]) -> list[Finding]:
         """With the queue."""
@@ -129,13 +136,6 @@ class HeldPulls(Map):
         self._changed.update(waiting)
         return [one for pull in waiting.values() for one in pull.arrives(event)]
 
-    @hears(events.HeldPullsChecked)
-    def _scanned(self, machine: str, event: events.HeldPullsChecked) -> list[Finding]:
-        """PullRequestHoldService#checkHoldRequest."""
-        waiting = {key: pull for key, pull in self.pulls.items() if key[0] == machine}
-        self._changed.update(waiting)
-        return [one for pull in waiting.values() for one in pull.steps(event, [("scan", ())])]
-
     @hears(events.HeldPullAnswered, events.HeldPullRefused)
     def _over(self, machine: str, event: events.HeldPullAnswered | events.HeldPullRefused) -> list[Finding]:
         """PullMessageProcessor#executeRequestWhenWakeup."""
@@ -144,7 +144,7 @@ class HeldPulls(Map):
         if pull is None:
             return []
         refused = isinstance(event, events.HeldPullRefused)
-        found = pull.steps(event, [("refuse" if refused else "execute", ())])
+        found = pull.scanned(event) + pull.steps(event, [("refuse" if refused else "execute", ())])
         self._end(key)
         if not (found or refused) and len(pull.monitor.states) == 1:
             self._idle.append(pull.monitor)
@@ -166,11 +166,11 @@ class HeldPulls(Map):
         changed, self._changed = self._changed, {}
         if not changed and not (whole and self.pulls):
             return []
-        differing = list[Finding]()
+        differing, calm = list[Finding](), self.views.calm()
         for key, pull in [*(self.pulls if whole else changed).items()]:
             if key[0] == machine:
                 if pull.monitor.moved:
                     self.visited.update(pull.monitor.fingerprints())
                 table = self.views.held_pulls(machine, pull.event.topic, pull.event.queue_id)
-                differing += pull.compare(held=key[1:] in table)
+                differing += pull.compare(held=key[1:] in table, calm=calm)
         return self.unsaid(differing)

@@ -29,7 +29,6 @@ SENTENCES: dict[type, Said] = {
     told.PullHeld: Said(
         "{broker} holds the pull of {connection}: queue {queue_id} of {topic} has nothing at {offset} for {group}",
         "pulls that are held"),
-    told.HeldPullsChecked: Said("{broker} looks at all pulls that it holds", "looks at held pulls"),
     told.HeldPullAnswered: Said("{broker} answers a pull of {connection} that it has held", "held pulls answered"),
     told.HeldPullRefused: Said("{broker} has no thread for a pull of {connection} that it has held: nobody answers it",
                                "held pulls refused"),

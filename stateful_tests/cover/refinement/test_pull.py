@@ -17,7 +17,7 @@ from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 
-ALWAYS = {"look", "put_away", "scan", "execute"}
+ALWAYS = {"look", "put_away", "execute"}
 
 
 class Counted(Recorder):
@@ -46,9 +46,9 @@ def seen(record: RunRecord) -> set[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(("workload", "profile", "seed", "further"), [
-    ("clustering", "storm", 0, set[str]()),
+    ("clustering", "storm", 0, {"scan"}),
     ("stored", "disks", 1, {"arrive"}),
-    ("operators", "clocks", 0, {"arrive"}),
+    ("operators", "clocks", 0, {"arrive", "scan"}),
     ("filtered", "threads", 0, set[str]()),
 ])
 def test_the_control_takes_steps_of_the_model_only(
@@ -63,7 +63,7 @@ def test_nobody_else_sees_that_a_round_answers_all() -> None:
     record, _ = lived("repaired+seeded-round-answers-all", "clustering", "calm", 0)
     explains = subject_named("repaired").explains
     assert {one.property for one in record.seen if not explains(one.key)} == {NAME}
-    assert seen(record) == {(NAME, "differs", "phase")}
+    assert (NAME, "execute", "phase = WOKEN") in seen(record)
 
 
 def _held_twice(service: PullRequestHoldService, topic: str, queue_id: int, *others: Any) -> None:
@@ -79,7 +79,7 @@ notify = PullRequestHoldService._notify
 
 def test_a_pull_that_stays_in_the_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PullRequestHoldService, "_notify", _held_twice)
-    assert seen(lived("repaired", "clustering", "calm", 0)[0])
+    assert (NAME, "differs", "phase") in seen(lived("repaired", "stored", "calm", 0)[0])
 
 
 def _full(*_: object) -> None:
