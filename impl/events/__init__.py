@@ -173,6 +173,12 @@ from impl.events.messages import (
     HeldPullRefused as HeldPullRefused,
 )
 from impl.events.messages import (
+    KeyAnswered as KeyAnswered,
+)
+from impl.events.messages import (
+    KeyAsked as KeyAsked,
+)
+from impl.events.messages import (
     PullHeld as PullHeld,
 )
 from impl.events.messages import (

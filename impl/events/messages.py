@@ -1,4 +1,4 @@
-"""What brokers report of messages on their way: tried too often, sent back, pulled again; and of pulls that wait."""
+"""What brokers report of messages on their way: tried too often, sent back, pulled again, asked for; and held pulls."""
 
 from __future__ import annotations
 
@@ -75,3 +75,31 @@ class HeldPullRefused(NamedTuple):
     broker: str
     connection: str
     opaque: int
+
+
+class KeyAsked(NamedTuple):
+    """DefaultMQAdmin#queryMessage: an operator asks a broker for the messages of a topic that have a key.
+
+    key -- a UNIQ_KEY, or one of KEYS. begin_ms, end_ms -- between which times they were stored.
+    """
+
+    broker: str
+    topic: str
+    key: str
+    begin_ms: int
+    end_ms: int
+
+
+class KeyAnswered(NamedTuple):
+    """QueryMessageProcessor#queryMessage has answered an operator.
+
+    offsets -- of the records in the log. max_num -- how many there may be.
+    """
+
+    broker: str
+    topic: str
+    key: str
+    begin_ms: int
+    end_ms: int
+    offsets: tuple[int, ...]
+    max_num: int

@@ -116,13 +116,17 @@ class OffsetLearntLate(NamedTuple):
 
 
 class OffsetsReset(NamedTuple):
-    """INVOKE_BROKER_TO_RESET_OFFSET was answered: offsets -- pairs of a queue id and where it is to go."""
+    """INVOKE_BROKER_TO_RESET_OFFSET was answered: offsets -- pairs of a queue id and where it is to go.
+
+    timestamp -- as it was asked: -1 is the end. is_force -- the group may also be sent on.
+    """
 
     broker: str
     group: str
     topic: str
     timestamp: int
     offsets: tuple[tuple[int, int], ...]
+    is_force: bool = False
 
 
 class OffsetsLeftOut(NamedTuple):

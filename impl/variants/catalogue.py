@@ -7,6 +7,7 @@ from impl.variants.bugs import (
     broker_clients,
     copies,
     flushing,
+    inquiries,
     listening,
     logs,
     mixed,
@@ -57,7 +58,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
-    *copies.BUGS, *retries.BUGS,
+    *copies.BUGS, *retries.BUGS, *inquiries.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 
@@ -112,6 +113,7 @@ NO_REPAIR: dict[str, str] = {
     "L13": "as U13: what a strategy gives nobody, nobody else may give away",
     "P8": "no world fills the pool of pulls",
     "P12": "a broker would have to look for an op message of each half message, and not every one is read yet",
+    "T6": "what says that a half message has ended names its first place, and the check may have read past that",
     "P13": "nothing is promised within seconds: the scan of what is held finds it",
     "S-1": "what broker id a group has is configured by hand",
     "T2": "what a listener answers is its user's",

@@ -177,6 +177,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.DeadLetterTaken: (Reads((e.MessageAppended,), ()),),
     e.SendBackTaken: (Reads((e.MessageAppended,), ()),),
     e.PullRetried: (Reads((e.StoreLoaded,), ()),),
+    e.KeyAsked: (), e.KeyAnswered: (Reads((e.StoreLoaded,), ()),),
     e.SlaveConnected: (), e.SlaveDisconnected: (Reads((e.SlaveConnected,), ()), _HUNG),
     e.LogCopied: (Reads((e.LogCopied, e.StoreLoaded), ()),
                   Reads((e.MessageAppended, e.SlaveConnected), (), anywhere=True)),
@@ -206,6 +207,7 @@ BEGINS: Mapping[str, tuple[type, ...]] = {
 ANSWERS: tuple[type, ...] = (
     e.ConsumerIdsAnswered, e.OffsetAnswered, e.RouteAnswered, e.RouteDenied, e.VersionQueried, e.LocksAnswered,
     e.OffsetsReset, e.ConsumersOfTopicAnswered, e.RegistrationAnswered, e.HeartbeatRefused,
+    e.KeyAnswered,
 )
 """Events that say what the asking machine is told: their arrow goes back to it."""
 

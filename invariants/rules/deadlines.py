@@ -11,6 +11,7 @@ from invariants.rules.bounds import Bounds, Deadline
 # RocketMQ's own times, in ms.
 LOCK_CALL_MS = 1_000  # RebalanceImpl#lock, #lockAll, #unlock: timeoutMillis
 CONSUME_LOCK_MS = 1_000  # RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock.tryLock
+OPERATOR_CALL_MS = 5_000  # DefaultMQAdminExt: timeoutMillis
 CALL_MS = 3_000  # timeoutMillis of calls to brokers and name servers
 SOON_MS = 2_000  # what takes milliseconds where nothing fails, with the few that calls in a row may take
 PERSIST_MS = 5_000  # ClientConfig#persistConsumerOffsetInterval, BrokerConfig#flushConsumerOffsetInterval
@@ -119,9 +120,16 @@ def settled(bounds: Bounds) -> int:
     return takes(LOCK_RENEWAL_MS + LOCK_CALL_MS, steps=2)(bounds) + 2 * bounds.listener_ms
 
 
+SUSPEND_MS = 20_000  # DefaultLitePullConsumer.brokerSuspendMaxTimeMillis; a push consumer lets a pull wait 15 s
 HOLD_SCAN_MS = 5_000  # PullRequestHoldService#run: waitForRunning
 woken = takes(0)
 """A pull that is held is answered when a message comes: in less than HOLD_SCAN_MS."""
+
+held = takes(SUSPEND_MS + HOLD_SCAN_MS)
+"""A pull that is held is answered when its time is over and its broker looks at all that it holds."""
+
+asked = takes(0)
+"""A question of a round of checks has reached its producer."""
 
 all_have_spoken = takes(HEARTBEAT_MS)
 """A broker has heard of all members."""

@@ -11,10 +11,10 @@ __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 CONCEPTS = (
     "abandoned_queues", "applications", "ascriptions", "beginnings", "beginnings_of_groups", "begun_again",
     "brokered_messages", "causes_in_groups", "causes_of_locks", "causes_of_offsets", "causes_of_routes",
-    "causes_of_shares", "clients", "consumption", "delays", "deliveries", "group_tables", "half_messages",
-    "held_pulls", "known_brokers", "locks", "membership", "notices", "observed", "offsets", "ownership",
-    "polling", "progress", "promises", "registration", "replicated_logs", "resets", "retries", "routes",
-    "sending", "server_files", "shares", "store_answers", "stored_logs", "stored_queues", "subscriptions",
+    "causes_of_shares", "clients", "consumption", "copies", "delays", "deliveries", "group_tables", "half_messages",
+    "held_pulls", "inquiries", "known_brokers", "locks", "membership", "notices", "observed", "offsets", "ownership",
+    "polling", "progress", "promises", "registration", "replicated_logs", "resets", "retries",
+    "routes", "sending", "server_files", "shares", "store_answers", "stored_logs", "stored_queues", "subscriptions",
 )
 """The modules that declare rules; a new one belongs here."""
 

@@ -8,7 +8,8 @@ from impl import events
 from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.delays import still_kept
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import Excuse, cause
+from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
 from invariants.rules.weather import clock_was_set
@@ -113,3 +114,76 @@ class check_passes_every_half_message(Promise):
             came = self.views.committed(at, _CHECK).get((RMQ_SYS_TRANS_HALF_TOPIC, 0), 0)
             if came < end:
                 yield self.told(f"the check of {at} is at {came} of its half messages, which end at {end}", at)
+
+
+class half_message_is_asked_about_so_often(Rule):
+    """Where nothing fails a broker asks about a half message as often as it is told to, no more, then gives it up."""
+
+    cite = "TransactionalMessageServiceImpl#check, #needDiscard; BrokerConfig.transactionCheckMax"
+    about = "key"
+    calm = True
+
+    # Where each half message was put first; how often it was put, and how often its producer was asked.
+    broker = Kept("id", survives="all")
+    put = Kept("id", survives="all")
+    asked = Kept("id", survives="all")
+
+    @on(events.HalfMessageEnded)
+    def is_asked(self, _: int, at: str, event: events.HalfMessageEnded) -> Iterator[Told]:
+        del at
+        key = (event.key,)
+        self.asked[key] = self.asked.get(key, 0) + event.from_check
+        most = self.views.transaction_check_max(self.broker.get(key, ""))
+        if most is not None and event.from_check and self.asked[key] == most + 1:
+            yield self.told(f"{self.broker[key]} asks about {event.key} {most + 1} times, and is to ask {most} times",
+                            event.key)
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        key = (event.key,)
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            self.put[key] = self.put.get(key, 0) + 1
+            self.broker.setdefault(key, at)
+        elif event.topic == RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC:
+            most = self.views.transaction_check_max(at)
+            if most is not None and self.put.get(key, 0) <= most:
+                yield self.told(f"{at} gives {event.key} up, which it has put back {self.put.get(key, 1) - 1} times, "
+                                f"and is to ask {most} times", event.key)
+
+
+class ended_half_message_is_left_alone(Rule):
+    """Once a half message is committed nobody is asked about it any more, but for a question that is on its way."""
+
+    shipped = "violated: T6 what was put back while it was immune is at another place"
+    cite = "TransactionalMessageServiceImpl#fillOpRemoveMap, TransactionalMessageBridge#putOpMessage"
+    about = "key"
+    excuses = (
+        Excuse("it was tried more than once, and may be there more than once",
+               when=lambda rule, told: told.about in rule.again),
+        cause("T6", "its broker has put it back without a question",
+              when=lambda rule, told: rule.put.get(told.about, 0) > 1),
+    )
+
+    # How often each was put, less the questions about it.
+    put = Kept("id", survives="all")
+    again = Kept("id", survives="all", begins=(Match(events.SendAttempted, of="id=key", having=lambda one: (
+        one.attempt > 1)),))
+    # When a process has put it into its topic.
+    committed_ms = Kept("at id")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        key = (event.key,)
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            self.put[key] = self.put.get(key, 0) + 1
+        elif key in self.put and not event.topic.startswith(OWN_TOPICS):
+            self.committed_ms.setdefault((at, event.key), ms)
+
+    @on(events.HalfMessageEnded)
+    def is_asked(self, ms: int, at: str, event: events.HalfMessageEnded) -> Iterator[Told]:
+        if not event.from_check:
+            return
+        self.put[event.key,] = self.put.get((event.key,), 1) - 1
+        since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
+        if ms - since_ms > deadlines.asked(self.bounds):
+            yield self.told(f"{at} is asked about {event.key} {ms - since_ms} ms after it was committed", event.key)

@@ -1,4 +1,4 @@
-"""Pulls that wait at a broker: a message that arrives answers them, long before the broker looks at all of them."""
+"""Pulls that wait at a broker: a message that arrives answers them, and so does the end of the time that they wait."""
 
 from __future__ import annotations
 
@@ -69,3 +69,35 @@ class arriving_message_answers_the_pull(Rule):
                 if (key[2], key[3].topic) not in self.chosen and len(self.machines[key[3].broker_name,]) == 1:
                     yield self.told(f"the pull of {queue_text(key[3])} by {key[0]} is not answered {now_ms - since_ms} "
                                     "ms after a message has come", key[0], key[2], key[3], since_ms=since_ms)
+
+
+class held_pull_ends_in_its_time(Rule):
+    """Where nothing fails a pull is answered when its time is over, as soon as its broker looks at those it holds.
+
+    Also one that a message has woken whose tag is another one.
+    """
+
+    cite = "PullMessageProcessor#processRequest: suspendTimeoutMillisLong, PullRequestHoldService#run"
+    about = "at group mq"
+    calm = True
+
+    # Since when each pull is on its way, or held.
+    pulls = Kept("at client_id group mq", begins=(events.PullSuspended,), ends=(
+        events.PullAnswered, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown))
+
+    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
+    def ends(self, _: int, at: str, event: Any) -> None:
+        """What a broker held goes with it."""
+        del event
+        name = self.facts.broker_name(at)
+        self.pulls.drop(lambda key: key[3].broker_name == name)
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """Look at what has not been answered."""
+        limit_ms = deadlines.held(self.bounds)
+        for key, since_ms in [*self.pulls.items()] if self.pulls else ():
+            if now_ms - since_ms > limit_ms:
+                del self.pulls[key]
+                if any(one.broker_name == key[3].broker_name for one in self.views.brokers()):
+                    yield self.told(f"the pull of {queue_text(key[3])} by {key[0]} is not answered after "
+                                    f"{now_ms - since_ms} ms", key[0], key[2], key[3], since_ms=since_ms)

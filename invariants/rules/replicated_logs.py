@@ -136,7 +136,7 @@ class copies_are_where_they_were_put(_Logs):
     def copied(self, _: int, at: str, event: events.LogCopied) -> Iterator[Told]:
         new = [one for one in self.log(at).values()
                if one.commit_log_offset + one.size > event.offset and one.key is not None]
-        for master in self.others(at):
+        for master in (one for one in self.others(at) if self.roles.get((one,)) != _SLAVE):
             placed: dict[str | None, list[int]] = {}  # a message that is sent again, or comes again, is there twice
             for one in self.log(master).values() if new else ():
                 placed.setdefault(one.key, []).append(one.commit_log_offset)

@@ -13,6 +13,8 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
+_TO_THE_END = -1  # timestamp of ResetOffsetRequestHeader
+
 
 class reset_is_done(Duty):
     """A client that is told to reset queues resets those that it holds.
@@ -112,7 +114,8 @@ class reset_takes_effect(Rule):
 class reset_goes_to_its_time(Rule):
     """A reset to a time goes to the first message that was stored then or later, or to less if less is committed.
 
-    What is committed may have moved since the broker looked: all that members have ever sent counts.
+    A reset to the end goes behind the last message. One by force goes there whatever is committed. What is committed
+    may have moved since the broker looked: all that members have ever sent counts; and so may the end.
     """
 
     shipped = "violated: V28 the time that is nearest"
@@ -122,11 +125,35 @@ class reset_goes_to_its_time(Rule):
     @on(events.OffsetsReset)
     def answers(self, _: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
         for queue_id, offset in event.offsets:
-            first = self.views.first_stored(event.broker, event.topic, queue_id, event.timestamp)
-            if first is None:
+            wanted = self._wanted(event, queue_id)
+            if wanted is None:
                 return  # the broker has ended since, or its clock has gone back
             mqs = self.facts.queues(event.broker, event.topic, queue_id)
-            was_sent = any(one.offset == offset for mq in mqs for one in self.facts.sent.get((event.group, mq), ()))
-            if offset > first or (offset < first and not was_sent):
-                sentence = f"{queue_text(mqs[0])} goes to {offset}, where {first} was stored"
+            was_sent = not event.is_force and any(
+                one.offset == offset for mq in mqs for one in self.facts.sent.get((event.group, mq), ()))
+            if offset > wanted[1] or (offset < wanted[0] and not was_sent):
+                sentence = f"{queue_text(mqs[0])} goes to {offset}, where {wanted[1]} was stored"
                 yield self.told(sentence, event.broker, event.group, mqs[0])
+
+    def _wanted(self, event: events.OffsetsReset, queue_id: int) -> tuple[int, int] | None:
+        """Where a queue is to go, at least and at most: its end may move while the operator is answered."""
+        now_ms = next((one.now_ms for one in self.views.brokers() if one.machine == event.broker), 0)
+        to_the_end = event.timestamp == _TO_THE_END
+        since_ms = (now_ms - deadlines.OPERATOR_CALL_MS, now_ms) if to_the_end else (event.timestamp, event.timestamp)
+        least, most = (self.views.first_stored(event.broker, event.topic, queue_id, one) for one in since_ms)
+        return None if least is None or most is None else (least, most)
+
+
+class reset_is_of_all_queues(Rule):
+    """A reset that a broker takes sets all queues that the topic has there, and no other."""
+
+    cite = "Broker2Client#resetOffset: getWriteQueueNums"
+    about = "broker group topic"
+
+    @on(events.OffsetsReset)
+    def answers(self, _: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
+        topic = self.views.topics(event.broker).get(event.topic)
+        named = [queue_id for queue_id, _ in event.offsets]
+        if topic is not None and named != list(range(topic.write_queue_nums)):
+            yield self.told(f"{event.broker} sets queues {named} of {event.topic}, and it has "
+                            f"{topic.write_queue_nums}", event.broker, event.group, event.topic)

@@ -30,11 +30,13 @@ from invariants.views.values import (
     Replicated,
     StoredRecord,
     Subscription,
+    Written,
 )
 
 __all__ = [
     "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Machines", "QueueLock", "QueueRange",
     "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
+    "Written",
 ]
 
 _T = TypeVar("_T")

@@ -56,6 +56,11 @@ class BrokerViews:
         held = found.data_plane.pull_message_processor.hold_service.pull_request_table.get((topic, queue_id))
         return [(connection_of(one.channel), one.request.opaque) for one in held or ()]
 
+    def transaction_check_max(self, broker: str) -> int | None:
+        """BrokerConfig.transactionCheckMax; None: no broker runs there."""
+        found = self.living.broker(broker)
+        return None if found is None else found.config.transaction_check_max
+
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)

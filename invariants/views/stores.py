@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 
 from impl.broker.controller import BrokerController
+from impl.decisions.flags import COMPRESSED_FLAG
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
@@ -12,9 +14,9 @@ from impl.store.dispatch_request import DispatchRequest
 from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
-from invariants.views.values import QueueRange, Replicated, StoredRecord
+from invariants.views.values import QueueRange, Replicated, StoredRecord, Written
 
-PROPERTY_TAGS = "TAGS"  # MessageConst
+PROPERTY_TAGS, KEY_SEPARATOR = "TAGS", " "  # MessageConst
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
@@ -95,6 +97,24 @@ class StoreViews:
         store = self._store(broker)
         _, request = (None, None) if store is None else next(_requests(store, offset), (None, None))
         return None if request is None else (request.properties_map or {}).get(PROPERTY_TAGS)
+
+    def written(self, broker: str, offset: int, size: int) -> Written | None:
+        """What the record at an offset of the log says of its message; None: it cannot be read."""
+        store, is_whole = self._store(broker), len(self.log_bytes(broker, offset, size)) == size
+        message = store.look_message_by_offset(offset) if store is not None and is_whole else None
+        if message is None:
+            return None
+        content = zlib.crc32(message.body or b"", zlib.crc32(
+            repr((message.flag, message.sys_flag & COMPRESSED_FLAG)).encode()))
+        return Written(content, (message.born_timestamp, str(message.born_host)),
+                       tuple(sorted((message.properties or {}).items())))
+
+    def keyed(self, broker: str, topic: str, key: str) -> tuple[tuple[int, int], ...]:
+        """Offset and store time (ms) of each record of a topic in the log that has a key: UNIQ_KEY, or one of KEYS."""
+        store = self._store(broker)
+        return () if store is None else tuple(
+            (offset, request.store_timestamp) for offset, request in _requests(store, 0)
+            if request.topic == topic and key in {request.uniq_key, *(request.keys or "").split(KEY_SEPARATOR)})
 
     def queue_unit(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
         """The offset in the log that the unit of a queue names; None: there is none with this number."""

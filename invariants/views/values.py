@@ -30,6 +30,18 @@ class StoredRecord(NamedTuple):
     key: str | None
 
 
+class Written(NamedTuple):
+    """What a record says of the message that its application has sent, where a broker writes that down again.
+
+    content -- body and flag as they are stored, and whether the body is compressed, as a number. born -- time in ms and
+    host. properties -- pairs of name and value, sorted.
+    """
+
+    content: int
+    born: tuple[int, str]
+    properties: tuple[tuple[str, str], ...]
+
+
 class Replicated(NamedTuple):
     """What a broker has of its log, and of those who copy it; all offsets are those of the log.
 

@@ -141,6 +141,8 @@ BREAKS: Mapping[str, str] = {
     "message_is_stored_once": "P6 P12",
     "check_passes_every_half_message": "T4",
     "message_comes_as_it_was_sent": "T5",
+    "copy_is_the_message": "T5",
+    "ended_half_message_is_left_alone": "T6",
     "half_message_ends_at_last": "T3",
     "attempts_are_used": "P2 P5 P7",
     "queue_is_one_of_the_list": "P4",

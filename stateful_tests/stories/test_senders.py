@@ -220,3 +220,17 @@ def test_t5_a_half_message_that_was_asked_about_comes_without_its_flag() -> None
         given = next(event for _, event in world.events(MessagesGiven))
         assert given.keys == (asked.key,)
         assert given.contents != asked.contents
+
+
+def test_t6_an_immune_half_message_that_has_ended_is_asked_about_and_comes_twice() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKERS[0], BROKERS[0], topics=[TopicConfig(TOPIC, 2, 2)], transaction_check_interval_ms=1_000)
+        world.run(100)
+        world.add_producer(PRODUCER, Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=6, transaction_ms=2_000))
+        world.run(20_000)
+        key = next(event.key for _, event in world.events(SendAsked))
+        stored = [ms for ms, event in world.events(MessageAppended) if (event.key, event.topic) == (key, TOPIC)]
+        asked = [ms for ms, event in world.events(HalfMessageEnded) if event.key == key and event.from_check]
+        assert len(stored) == len(asked) + 1 > 1
+        assert stored[0] < asked[0] < stored[1]

@@ -9,17 +9,21 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
+from impl.broker.broker2client import TO_THE_END
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common import headers
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
-from impl.events import ClusterInfoFetched, OffsetsReset
+from impl.events import ClusterInfoFetched, KeyAnswered, KeyAsked, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.hosts.simulation.node import Node
 from impl.ports.remoting import Command
 from stateful_tests.worlds.listeners import WORK_MS, Listener
+from stateful_tests.worlds.producers import KEYS
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -33,6 +37,8 @@ ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
 CLUSTERS_MS = 60_000
 """How long a monitor waits for an answer: a name server may stand still while it writes it."""
 LOOKS, LOOK_MS = 200, 100
+KEPT_IN_MIND, AROUND_MS, MOST_FOUND = 64, 3_000, 32
+"""How many messages an operator knows of, for how long before and behind one of them it asks, and how many it wants."""
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
 """How long the shutdown of a broker may take before its machine is switched off."""
@@ -206,7 +212,21 @@ def reset_offsets(world: World) -> Done:
     """An operator sends the group back in the queues of a broker."""
     times_ms = (EPOCH_MS - PAST_MS[2], EPOCH_MS - PAST_MS[1], EPOCH_MS - PAST_MS[1] + 1)
     broker, to_ms = _each_of(world, ("where", list(world.brokers)), ("to what time", times_ms))
-    header = headers.ResetOffsetRequestHeader(TOPIC, GROUP, to_ms)
+    return _reset(world, broker, to_ms)
+
+
+def reset_by_force(world: World) -> Done:
+    """An operator sends the group to the end of the queues of a broker, or to a time, also if that sends it on."""
+    broker, before_ms, is_force = _each_of(
+        world, ("where", list(world.brokers)), ("how long ago", (TO_THE_END, 1_000, 30_000)),
+        ("whether by force", (False, True)))
+    now_ms = world.simulation.nodes[broker].now_ms()
+    return _reset(world, broker, TO_THE_END if before_ms == TO_THE_END else now_ms - before_ms, is_force=is_force)
+
+
+def _reset(world: World, broker: str, to_ms: int, *, is_force: bool = False) -> Done:
+    """An operator sends the group to a time in the queues of a broker."""
+    header = headers.ResetOffsetRequestHeader(TOPIC, GROUP, to_ms, is_force)
     request = Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, header=header)
     client, address = world.testers[OPERATOR], world.brokers[broker].broker_addr
 
@@ -214,10 +234,33 @@ def reset_offsets(world: World) -> Done:
         answer = await client.invoke_sync(address, request, 5_000)
         if answer.code == ResponseCode.SUCCESS:
             offsets = tuple(sorted((mq.queue_id, offset) for mq, offset in answer.body.offset_table.items()))
-            world.simulation.nodes[OPERATOR].trace(OffsetsReset(broker, GROUP, TOPIC, to_ms, offsets))
+            world.simulation.nodes[OPERATOR].trace(OffsetsReset(broker, GROUP, TOPIC, to_ms, offsets, is_force))
 
     world.call(OPERATOR, _uncaught(ask))
-    return broker, f"is told to send {GROUP} back to {to_ms}"
+    where = "the end" if to_ms == TO_THE_END else to_ms
+    return broker, f"is told to send {GROUP} {'by force' if is_force else 'back'} to {where}"
+
+
+def ask_for_a_key(world: World) -> Done:
+    """An operator asks for messages that a broker has, by their keys, and the time at which one of them was stored."""
+    broker = _one_of(world, "where", _living_brokers(world))
+    keys = sorted({record.key for record in world.views.log_records(broker) if record.key and record.topic == TOPIC})
+    key = _one_of(world, "by which key", (*KEYS, *keys[-KEPT_IN_MIND:]))
+    stored = [ms for _, ms in world.views.keyed(broker, TOPIC, key)]
+    at_ms = _one_of(world, "when", stored[-KEPT_IN_MIND:])
+    window_ms = at_ms - AROUND_MS, at_ms + AROUND_MS
+    header = headers.QueryMessageRequestHeader(TOPIC, key, MOST_FOUND, *window_ms)
+    request = Command(RequestCode.QUERY_MESSAGE, header=header)
+    client, address, node = world.testers[OPERATOR], world.brokers[broker].broker_addr, world.simulation.nodes[OPERATOR]
+
+    async def ask() -> None:
+        node.trace(KeyAsked(broker, TOPIC, key, *window_ms))
+        answer = await client.invoke_sync(address, request, CLUSTERS_MS)
+        offsets = tuple(one.commit_log_offset for one in decodes(ByteBuffer(answer.body or b"")))
+        node.trace(KeyAnswered(broker, TOPIC, key, *window_ms, offsets, MOST_FOUND))
+
+    world.call(OPERATOR, _uncaught(ask))
+    return broker, f"is asked for messages with the key {key}"
 
 
 def create_topic(world: World) -> Done:

@@ -45,6 +45,8 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "time_out_is_over": ("stored_sync", "calm", "uniform", 0),
     "dispatch_goes_forward": ("stored_sync", "calm", "uniform", 0),
     "every_message_is_settled": ("other_topics", "calm", "uniform", 0),
+    "ended_half_message_is_left_alone": ("transactions", "calm", "uniform", 0),
+    "copy_is_the_message": ("transactions", "calm", "uniform", 0),
     "reset_goes_to_its_time": ("resets", "calm", "uniform", 1),
     "who_consumes_is_answered": ("operators", "calm", "uniform", 5),
     "group_offsets_go_with_the_group": ("operators", "calm", "uniform", 5),

@@ -49,6 +49,8 @@ SYNC, ASYNC, ONEWAY, TOGETHER, ORDERED, IN_TRANSACTION = (
     "sync", "async", "oneway", "batch", "ordered", "transaction")
 COMMIT, ROLLBACK, UNKNOW = (
     LocalTransactionState.COMMIT_MESSAGE, LocalTransactionState.ROLLBACK_MESSAGE, LocalTransactionState.UNKNOW)
+_UNDECIDED = 3
+"""What is drawn for a transaction of which nobody knows."""
 NOTHING_TRIED = {ClientErrorCode.NO_NAME_SERVER_EXCEPTION, ClientErrorCode.NOT_FOUND_TOPIC_EXCEPTION}
 """The codes of which an application knows that nothing was sent to any broker."""
 
@@ -68,7 +70,8 @@ class Sending:
     producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
     asked about a half message; None: as its broker is configured. transaction_ms -- how long its local transaction
     takes: what is shown before it has ended has time to be delivered. tags -- of which each message has one.
-    delay_levels -- the same; 0: the message is not delayed.
+    delay_levels -- the same; 0: the message is not delayed. undecided -- of some transactions nobody ever knows what
+    became of them.
     """
 
     topic: str
@@ -79,6 +82,7 @@ class Sending:
     transaction_ms: int = 0
     tags: tuple[str, ...] = ()
     delay_levels: tuple[int, ...] = ()
+    undecided: bool = False
 
 
 class FirstQueues:
@@ -103,16 +107,19 @@ class Transactions:
     meanwhile is rolled back.
     """
 
-    def __init__(self, node: Node, notes: Notes, decided: Decided, takes_ms: int) -> None:
-        """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes."""
-        self.node, self._notes, self._decided, self._takes_ms = node, notes, decided, takes_ms
+    def __init__(self, node: Node, notes: Notes, decided: Decided, sending: Sending) -> None:
+        """Decide for a process; decided -- the database. sending -- how long a transaction takes, and how it ends."""
+        self.node, self._notes, self._decided, self._sending = node, notes, decided, sending
 
     async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState:
         """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
         del arg
-        await self.node.sleep(self._takes_ms)
+        await self.node.sleep(self._sending.transaction_ms)
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
+        if self._sending.undecided and choice == _UNDECIDED:
+            self._decided[key] = UNKNOW
+            return UNKNOW
         self._decided[key] = state
         self._notes.note(COMMITTED_HALF if state is COMMIT else ROLLED_BACK, self.node.name, key)
         return state if choice < 2 else UNKNOW  # noqa: PLR2004  # the second half says that it does not know
@@ -150,7 +157,7 @@ class Producer:
         """Send nothing yet; decided -- what became of transactions."""
         self.node, self.sending, self._notes = node, sending, notes
         client_config, manager = ClientConfig(namesrv_addrs, node.name), MQClientManager(node)
-        self._transactions = Transactions(node, notes, decided, sending.transaction_ms)
+        self._transactions = Transactions(node, notes, decided, sending)
         self.transactional = TransactionMQProducer(
             node, manager, client_config, sending.config, self._transactions)
         self.producer: DefaultMQProducer = self.transactional

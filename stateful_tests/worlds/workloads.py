@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
@@ -122,10 +122,10 @@ async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Do
 
 
 def servers(
-    world: World, *, slaves: bool = False, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
+    world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
     **settings: Any,
 ) -> None:
-    """So many name servers, two masters with two topics, perhaps a slave each, and an operator's machine.
+    """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
     past -- what the masters have stored before. rooms -- what the names of the masters begin with. settings -- fields
     of BrokerConfig.
@@ -138,8 +138,9 @@ def servers(
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
     for machine, room in zip(BROKERS, rooms, strict=True):
         world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings)
-    for machine in BROKERS if slaves else ():
-        world.add_broker(f"{machine}-slave", machine, topics=topics, broker_id=1)
+    for broker_id, machine in product(range(1, slaves + 1), BROKERS):
+        name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
+        world.add_broker(name, machine, topics=topics, broker_id=broker_id)
     world.add_tester(OPERATOR)
     world.run(100)
 
@@ -175,19 +176,19 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
 
 def routes(world: World) -> None:
     """Masters and slaves, and two clients that want to know where they are."""
-    servers(world, slaves=True)
+    servers(world, slaves=1)
     for machine in CONSUMERS[:2]:
         world.add_consumer(machine, ONE)
 
 
 def stored(
     flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
-    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: bool = False,
+    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
     configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
-    broker_role -- of the masters. slaves -- each has one, which copies its log.
+    broker_role -- of the masters. slaves -- how many each has, which copy its log.
     """
 
     def build(world: World) -> None:
@@ -240,16 +241,18 @@ def polled(world: World) -> None:
 
 
 def sending(
-    *sendings: Sending, transactions: bool = False, flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
+    *sendings: Sending, transactions: bool = False, check_max: int = 15,
+    flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
     """A world like `stored`, in which each of these is sent by a process of its own.
 
-    transactions -- brokers ask often what became of half messages.
+    transactions -- brokers ask often what became of half messages, up to check_max times.
     """
 
     def build(world: World) -> None:
         world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
-        settings: dict[str, Any] = {"transaction_check_interval_ms": CHECK_EVERY_MS} if transactions else {}
+        settings: dict[str, Any] = {
+            "transaction_check_interval_ms": CHECK_EVERY_MS, "transaction_check_max": check_max} if transactions else {}
         servers(world, **settings)
         for machine in CONSUMERS[:2]:
             world.add_consumer(machine, FROM_FIRST)
@@ -368,6 +371,10 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
                      Sending(TOPIC, (IN_TRANSACTION, SYNC), transaction_ms=TRANSACTION_MS), transactions=True),
              (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
              observed=(*_PLAIN, "unresolved", "transaction_reordered")),
+    Workload("undecided", "Brokers ask three times about half messages of which nobody knows, and give them up.",
+             sending(Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, undecided=True),
+                     transactions=True, check_max=3),
+             (), (*_GROUPS, "check_passes_every_half_message"), observed=_TAKEN),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
     Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",
@@ -386,11 +393,17 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              stored(FlushDiskType.SYNC_FLUSH), (*_COME_AND_GO, deeds.resize_topic, deeds.resize_topic),
              (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
     Workload("replicated", "Messages are sent, and slaves copy what masters have; a slave takes its master's place.",
-             stored(FlushDiskType.ASYNC_FLUSH, slaves=True),
+             stored(FlushDiskType.ASYNC_FLUSH, slaves=1),
              (*_COME_AND_GO, deeds.stop_broker, deeds.promote, deeds.switch), _REPLICATED),
     Workload("replicated_sync", "Messages are sent, and acknowledged when a slave has them.",
-             stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=True),
+             stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=1),
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
+    Workload("two_slaves", "Messages are sent, and acknowledged when one of two slaves has them.",
+             stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=2),
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=("replication",)),
+    Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
+             sending(Sending(TOPIC, (ORDERED, SYNC))),
+             (*(deeds.ask_for_a_key,) * 4, *(deeds.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, deeds.create_topic, *_COME_AND_GO),
              _RENAMED, (), storm_ms=300_000, concepts=()),

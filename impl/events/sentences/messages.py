@@ -20,6 +20,12 @@ def _sent_back(event: told.SendBackTaken, _: Any) -> Template:
     return "{broker} says SUCCESS to {group}, which sends the message at {commit_log_offset} back, and keeps nothing"
 
 
+def _found(event: told.KeyAnswered, _: Any) -> Template:
+    if not event.offsets:
+        return "{broker} has no message of {topic} with the key {key}"
+    return "{broker} has messages of {topic} with the key {key} at {offsets}"
+
+
 SENTENCES: dict[type, Said] = {
     told.DeadLetterTaken: Said(_dead, "dead letters"),
     told.SendBackTaken: Said(_sent_back, "messages that are sent back"),
@@ -32,4 +38,6 @@ SENTENCES: dict[type, Said] = {
     told.HeldPullAnswered: Said("{broker} answers a pull of {connection} that it has held", "held pulls answered"),
     told.HeldPullRefused: Said("{broker} has no thread for a pull of {connection} that it has held: nobody answers it",
                                "held pulls refused"),
+    told.KeyAsked: Said("an operator asks {broker} for the messages of {topic} with the key {key}", "keys asked for"),
+    told.KeyAnswered: Said(_found, "keys answered"),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from impl.broker import put_message_answer
+from impl.broker import put_message_answer, send_message_back
 from impl.broker.transaction import end_transaction_processor
 from impl.common.headers import SendMessageResponseHeader
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS
+from impl.common.message_const import PROPERTY_KEYS, PROPERTY_ORIGIN_MESSAGE_ID, PROPERTY_TAGS
 from impl.store import dispatch_request, schedule_message_service
 from impl.store.dispatch_request import DelayLevels
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -76,6 +76,30 @@ def _without_a_sign(original: Callable[..., int]) -> Callable[..., int]:
     return _tags_code
 
 
+@around(schedule_message_service, "message_timeup")
+def _copy_as_if_new(original: _Copied) -> _Copied:
+    def message_timeup(message: MessageExt) -> MessageExtBrokerInner:
+        """A message is born when its delay is over."""
+        copy = original(message)
+        copy.born_timestamp = message.store_timestamp
+        return copy
+
+    return message_timeup
+
+
+@around(send_message_back, "_copy")
+def _name_the_last_copy(original: Callable[..., MessageExtBrokerInner]) -> Callable[..., MessageExtBrokerInner]:
+    def _copy(message: MessageExt, topic: str, queue_id: int, delay_level: int) -> MessageExtBrokerInner:
+        """What is sent back again says that it was the copy before."""
+        copy = original(message, topic, queue_id, delay_level)
+        if message.msg_id is not None:
+            copy.put_property(PROPERTY_ORIGIN_MESSAGE_ID, message.msg_id)
+            copy.write_properties()
+        return copy
+
+    return _copy
+
+
 _IDEA = "an idea: faults of other ports"
 
 BUGS = (
@@ -85,6 +109,10 @@ BUGS = (
             replacements=(_copy_without_tags,)),
     Variant("seeded-committed-go-to-queue-0", "bug", "A committed message is in the first queue of its topic.", _IDEA,
             replacements=(_take_the_queue_of_the_half,)),
+    Variant("seeded-delayed-are-born-late", "bug", "A message that was delayed is born when it was stored.", _IDEA,
+            replacements=(_copy_as_if_new,)),
+    Variant("seeded-origin-is-the-last-copy", "bug", "A message that comes back again names the copy before as its "
+            "origin.", _IDEA, replacements=(_name_the_last_copy,)),
     Variant("seeded-answers-name-the-log", "bug", "A producer is told the offset in the log for that in the queue.",
             _IDEA, replacements=(_answer_the_place,)),
     Variant("seeded-tags-have-no-sign", "bug", "Units have the absolute of the hash of a tag.", _IDEA,

@@ -107,6 +107,32 @@ def _the_first_report_is_no_answer(original: Callable[..., bool]) -> Callable[..
     return _take_offset
 
 
+@around(HAClient, "_dispatch_read_request")
+def _report_what_is_announced(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _dispatch_read_request(self: HAClient, connection: ByteStream) -> bool:
+        """The head of a frame is enough to report its body."""
+        if len(self._received) >= _HEADER.size:
+            offset, size = _HEADER.unpack_from(self._received)
+            if size and self._current_reported_offset < offset + size:
+                self._current_reported_offset = offset + size
+                self._report_slave_max_offset(connection)
+        return original(self, connection)
+
+    return _dispatch_read_request
+
+
+@replace(HAService, "notify_transfer_some")
+def _believe_the_last_report(self: HAService, offset: int) -> None:
+    """Who has reported last speaks for all."""
+    self.push2_slave_max_offset = offset
+
+
+@replace(HAService, "is_slave_ok")
+def _wait_for_who_may_come(self: HAService, master_put_where: int) -> bool:
+    """A put waits for slaves, also where none is connected."""
+    return master_put_where - self.push2_slave_max_offset < self.store.config.ha_slave_fallbehind_max_bytes
+
+
 _IDEA = "an idea: faults of other replicas"
 
 BUGS = (
@@ -124,6 +150,12 @@ BUGS = (
             replacements=(_send_the_first_file_only,)),
     Variant("seeded-no-slave-is-waited-for", "bug", "SYNC_MASTER answers before a slave has the record.", _IDEA,
             replacements=(_wait_for_no_slave,)),
+    Variant("seeded-slave-reports-too-soon", "bug", "A slave reports what it is being sent before it has it.", _IDEA,
+            replacements=(_report_what_is_announced,)),
+    Variant("seeded-last-report-counts", "bug", "A slave that is behind takes back what another one has reported.",
+            _IDEA, replacements=(_believe_the_last_report,)),
+    Variant("seeded-absent-slaves-are-waited-for", "bug", "A put waits for slaves although none is connected.", _IDEA,
+            replacements=(_wait_for_who_may_come,)),
     Variant("seeded-first-report-is-no-answer", "bug", "What a slave has when it connects does not count as copied.",
             _IDEA, replacements=(_the_first_report_is_no_answer,)),
 )

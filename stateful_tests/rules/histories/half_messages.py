@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.half_messages  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import ClockJumped, HalfMessageEnded, MessageAppended, WorldHealed
+from impl.events import ClockJumped, HalfMessageEnded, MessageAppended, ProcessKilled, SendAttempted, WorldHealed
+from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import Tables, Written
 
 A, P = "broker-a", "producer1"
+CALM = Bounds()
 ROLLBACK, COMMIT = "ROLLBACK_MESSAGE", "COMMIT_MESSAGE"
 HEALED = (9, "", WorldHealed())
 KEPT = Tables(brokers=[MASTER], log_records=(
@@ -47,6 +50,23 @@ HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC)
 SET = (2, A, ClockJumped(-60_000))
 GIVEN_UP = appended(3, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
 
+TWICE = Tables(transaction_check_max=2)
+PUTS = tuple(appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (1, 2, 3))
+COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
+LATE_MS = 900_000
+PUT_BACK = appended(12, RMQ_SYS_TRANS_HALF_TOPIC)
+
+
+def sent(attempt: int) -> Told:
+    """Its producer sends it."""
+    return 0, P, SendAttempted(f"{P}@shop", "P", "k", attempt, MessageQueue("orders", A, 0))
+
+
+def asked(ms: int, state: str = "UNKNOW", key: str = "k") -> Told:
+    """The producer is asked, and answers."""
+    return ms, P, HalfMessageEnded(f"{P}@shop", "P", key, state, from_check=True)
+
+
 HISTORIES = (
     Written("rolled_back_stays_hidden", broken=(ended(1, ROLLBACK), appended(2)),
             kept=(ended(1, COMMIT), appended(2))),
@@ -79,4 +99,34 @@ HISTORIES = (
     Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), views=Tables(
         brokers=[MASTER], committed={}, stored_at=QueueRange(0, 1)),
             kept=(half(1, 0), HEALED), kept_views=Tables(brokers=[MASTER], committed={}, stored_at=None)),
+    Written("half_message_is_asked_about_so_often", (HALF, asked(2), asked(3), asked(4)),
+            (HALF, ended(2, "UNKNOW"), asked(2), asked(3), asked(4, key="other")), views=TWICE,
+            says="asks about k 3 times, and is to ask 2 times"),
+    Written("half_message_is_asked_about_so_often", (HALF, asked(2), asked(3), asked(4)),
+            (HALF, asked(2), asked(3), asked(4)), views=TWICE, kept_views=Tables(transaction_check_max=None)),
+    Written("half_message_is_asked_about_so_often", (*PUTS[:2], GIVEN_UP), (*PUTS, GIVEN_UP), views=TWICE,
+            says="put back 1 times, and is to ask 2 times"),
+    Written("half_message_is_asked_about_so_often", (*PUTS[:2], GIVEN_UP), (*PUTS[:2], GIVEN_UP), views=TWICE,
+            kept_views=Tables(transaction_check_max=None)),
+    Written("half_message_is_asked_about_so_often", (*PUTS[:2], GIVEN_UP), (*PUTS[:2], appended(3)), views=TWICE),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(2_011)),
+            kept=(HALF, COMMITTED, asked(2_010)), bounds=CALM, causes=(),
+            says="asked about k 2001 ms after it was committed"),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(LATE_MS)),
+            kept=(COMMITTED, HALF, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, ended(LATE_MS, COMMIT), asked(LATE_MS, key="other"))),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, DIES, asked(LATE_MS))),
+    Written("ended_half_message_is_left_alone", broken=(sent(1), HALF, COMMITTED, asked(LATE_MS)), causes=(),
+            kept=(sent(2), HALF, COMMITTED, asked(LATE_MS))),
+    # It is put back with a question; without one, before it is committed and behind it; and first without one.
+    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=()),
+    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(*PUTS, asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
 )

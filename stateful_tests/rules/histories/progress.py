@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.progress  # declares its rules
 import invariants.rules.resets  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
     ConsumerRegistered,
@@ -33,7 +34,7 @@ from impl.events import (
     SubscriptionUpdated,
 )
 from invariants.rules import deadlines
-from invariants.views import HeldQueue
+from invariants.views import Broker, HeldQueue
 from stateful_tests.rules.written import STORMY, Tables, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
@@ -61,7 +62,22 @@ RED = (1, B, SubscriptionUpdated(B, G, "orders", "red", 1, attached=True))
 FOUND_ONE, SETTLED_ONE = (2, C, MessagesFound(C, G, MQ, (102,))), (3, C, MessagesSettled(C, G, MQ, (102,)))
 WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
 
+BY_FORCE = (2, "operator", WENT_TO[2]._replace(is_force=True))
+TO_THE_END = (2, "operator", WENT_TO[2]._replace(timestamp=-1, is_force=True))
+NOW_MS = 90_000
+
 Told = tuple[int, str, Any]
+
+
+def ends(before: int, now: int) -> Tables:
+    """Where the queue ended five seconds ago, and where it does now."""
+    return Tables(brokers=[Broker(B, B, 0, f"{B}:10911", NOW_MS, None)],
+                  first_stored=lambda _, __, ___, ms: {NOW_MS - 5_000: before, NOW_MS: now}[ms])
+
+
+def has_queues(many: int) -> Tables:
+    """How many queues the topic has."""
+    return Tables(topics={"orders": QueueData(B, 8, many, 6, 0)})
 
 
 def heard(client: str, text: str) -> Told:
@@ -192,6 +208,16 @@ HISTORIES = (
             views=Tables(first_stored=5)),
     Written("reset_goes_to_its_time", (START, sent(4, 1), WENT_TO), (START, WENT_TO),
             views=Tables(first_stored=3), kept_views=Tables(first_stored=None)),
+    # By force it goes there whatever is committed. Its end is that of when the operator was answered, or just before.
+    Written("reset_goes_to_its_time", (START, sent(4, 1), BY_FORCE), (START, BY_FORCE),
+            views=Tables(first_stored=5), kept_views=Tables(first_stored=4)),
+    Written("reset_goes_to_its_time", (START, TO_THE_END), (START, TO_THE_END),
+            views=ends(5, 6), kept_views=ends(4, 6)),
+    Written("reset_goes_to_its_time", (START, TO_THE_END), (START, TO_THE_END),
+            views=ends(2, 3), kept_views=ends(2, 4)),
+    Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(2), kept_views=has_queues(1),
+            says="sets queues [0] of orders, and it has 2"),
+    Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(0), kept_views=Tables(topics={})),
     Written("commits_of_a_holding_go_forward", (START, TAKEN, answered(2, 100), sent(102), sent(100, 4)),
             (TAKEN, sent(100))),
     Written("settled_is_committed", (*HELD, settled(100, 101)),

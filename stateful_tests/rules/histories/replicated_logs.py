@@ -88,6 +88,7 @@ ELSE_SLAVE = (started(M, 0), started(S, 1, "broker-b"), loaded(0, M, SYNC), load
 ONE, OTHER = record(0), record(0, "k9")
 ALIVE = (Broker(M, M, 0, f"{M}:10911", 0, None), Broker(S, M, 1, f"{S}:10911", 0, None))
 STRANGER = (ALIVE[0], Broker(S, "broker-b", 1, f"{S}:10911", 0, None))
+ELSEWHERE = has(ONE, then=lambda at: (record(100),) if at == N else ())
 LATER = (appended(1, 0), copied(2, 0), appended(3, 100, "k2"), appended(LATE_MS, 200, "k3"))
 WHOLE = (appended(1, 0), appended(2, 100, "k2"), copied(3, 100), appended(LATE_MS, 200, "k3"))
 
@@ -142,6 +143,9 @@ HISTORIES = (
             kept=(*BOTH, copied(1, 0), appended(2, 100), copied(3, 100)), kept_views=has(record(0, "k0"), record(100))),
 
     # A message of the slave is elsewhere than its master has put it.
+    Written("copies_are_where_they_were_put", views=ELSEWHERE,
+            broken=(*BOTH, started(N, 0), loaded(1, N, MASTER), copied(2, 0)),
+            kept=(*BOTH, started(N, 2), loaded(1, N, SLAVE), copied(2, 0)), kept_views=ELSEWHERE),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0, 100)), views=has(ONE),
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE), causes=("V32",), says="has put it at 100"),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)),

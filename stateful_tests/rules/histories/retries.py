@@ -14,6 +14,7 @@ from impl.events import (
     ClockJumped,
     ConsumerRegistered,
     ConsumerShutDown,
+    ConsumerStopping,
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
@@ -25,7 +26,8 @@ from impl.events import (
     SendAttempted,
 )
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.written import Written
+from invariants.views import Broker
+from stateful_tests.rules.written import Tables, Written
 
 A, C, C2, G, ID = "broker-a", "c1", "c2", "G", "c1@1"
 MQ, MQ2, RETRY = (MessageQueue(topic, A, number) for topic, number in (("orders", 0), ("orders", 1), ("%RETRY%G", 0)))
@@ -81,9 +83,11 @@ def tick(ms: int) -> Told:
     return ms, "broker-b", BrokerStarted("broker-b", "broker-b", 0)
 
 
+ALIVE = Tables(brokers=[Broker(A, A, 0, f"{A}:10911", 0, None)])
 SLAVE = (0, "slave", BrokerStarted("slave", A, 1))
 GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
 TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
+STOPS = (3, C, ConsumerStopping(ID, G))
 ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
 
 HISTORIES = (
@@ -148,4 +152,13 @@ HISTORIES = (
             (subscribed("a"), pulled(1), arrived(2)), bounds=CALM),
     Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
             (SLAVE, pulled(1), arrived(2), arrived(3, at="slave")), bounds=CALM),
+    Written("held_pull_ends_in_its_time", (pulled(1), tick(27_003)),
+            (pulled(1), tick(27_001), pull_answered(27_001)), views=ALIVE, bounds=CALM,
+            says="is not answered after 27"),
+    Written("held_pull_ends_in_its_time", (pulled(1),), (pulled(1),), views=ALIVE, bounds=CALM,
+            kept_views=Tables(brokers=[ALIVE.answers["brokers"][0]._replace(broker_name="broker-b")])),
+    *(Written("held_pull_ends_in_its_time", (pulled(1), arrived(2)), (pulled(1), one), views=ALIVE,
+              bounds=CALM) for one in (*GONE, STOPS, ENDS, BEGINS)),
+    Written("held_pull_ends_in_its_time", (pulled(1), pulled(2, mq=MQ2)),
+            (pulled(1), pull_answered(2), pulled(3), pull_answered(4)), views=ALIVE, bounds=CALM),
 )

@@ -1,0 +1,102 @@
+"""Seeded bugs of questions: of operators for keys and resets, of brokers for transactions, of consumers in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace as copy_of
+from typing import Any
+
+from impl.broker.broker2client import Broker2Client
+from impl.broker.pull_request_hold_service import PullRequestHoldService
+from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+from impl.common.headers import ResetOffsetRequestHeader
+from impl.common.message import MessageExt
+from impl.decisions import index_slots, transaction_check
+from impl.ports.remoting import Command
+from impl.store.dispatch_request import DispatchRequest
+from impl.store.index_service import IndexService
+from impl.variants.variant import Variant, around, replace
+
+
+@replace(index_slots, "time_diff_seconds")
+def _count_milliseconds(store_timestamp_ms: int, begin_timestamp_ms: int) -> int:
+    """An entry has milliseconds where its readers take seconds."""
+    return max(0, store_timestamp_ms - begin_timestamp_ms) if begin_timestamp_ms > 0 else 0
+
+
+@around(IndexService, "build_index")
+def _index_one_key(original: Callable[[IndexService, DispatchRequest], None]) -> Callable[..., None]:
+    def build_index(self: IndexService, request: DispatchRequest) -> None:
+        """A message has one entry: that of its keys if it has some."""
+        original(self, request._replace(uniq_key=None) if request.keys else request)
+
+    return build_index
+
+
+@around(Broker2Client, "reset_offset")
+def _never_by_force(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
+    async def reset_offset(self: Broker2Client, header: ResetOffsetRequestHeader, *, is_c: bool) -> Command:
+        """Nobody is sent on."""
+        return await original(self, header._replace(is_force=False), is_c=is_c)
+
+    return reset_offset
+
+
+@around(Broker2Client, "_offset_table")
+def _leave_the_first_queue(original: Callable[..., Any]) -> Callable[..., Any]:
+    def _offset_table(self: Broker2Client, header: ResetOffsetRequestHeader) -> Any:
+        """Queues are counted from 1."""
+        found = original(self, header)
+        return found if isinstance(found, Command) else {mq: offset for mq, offset in found.items() if mq.queue_id}
+
+    return _offset_table
+
+
+@replace(transaction_check, "need_discard")
+def _ask_once_more(check_times: int | None, check_max: int) -> bool:
+    """Greater, for not less."""
+    return check_times is not None and check_times > check_max
+
+
+@around(TransactionalMessageBridge, "put_op_message")
+def _note_the_wrong_offset(original: Callable[[TransactionalMessageBridge, MessageExt], None]) -> Callable[..., None]:
+    def put_op_message(self: TransactionalMessageBridge, half: MessageExt) -> None:
+        """An op message names the place in the log, where the check looks for that in the queue."""
+        original(self, copy_of(half, queue_offset=half.commit_log_offset))
+
+    return put_op_message
+
+
+@around(PullRequestHoldService, "_notify")
+def _forget_whom_it_does_not_concern(original: Callable[..., None]) -> Callable[..., None]:
+    def _notify(
+        self: PullRequestHoldService, topic: str, queue_id: int, max_offset: int,
+        arrived: DispatchRequest | None = None, filter_bit_map: bytes | None = None,
+    ) -> None:
+        """A pull that a message of another tag has woken is not held any more."""
+        original(self, topic, queue_id, max_offset, arrived, filter_bit_map)
+        held = self.pull_request_table.get((topic, queue_id))
+        if held and arrived is not None:
+            held[:] = [one for one in held if one.offset >= max_offset]
+
+    return _notify
+
+
+_IDEA = "an idea: faults of other ports"
+
+BUGS = (
+    Variant("seeded-index-knows-milliseconds", "bug", "An index has milliseconds where seconds are read.", _IDEA,
+            replacements=(_count_milliseconds,)),
+    Variant("seeded-index-has-one-key", "bug", "A message with keys is not found by its unique key.", _IDEA,
+            replacements=(_index_one_key,)),
+    Variant("seeded-reset-is-never-forced", "bug", "A reset by force sends nobody on.", _IDEA,
+            replacements=(_never_by_force,)),
+    Variant("seeded-first-queue-is-not-reset", "bug", "A reset leaves the first queue out.", _IDEA,
+            replacements=(_leave_the_first_queue,)),
+    Variant("seeded-one-check-more", "bug", "A half message is asked about once more than it should be.", _IDEA,
+            replacements=(_ask_once_more,)),
+    Variant("seeded-op-names-the-log", "bug", "What says that a half message has ended names its place in the log.",
+            _IDEA, replacements=(_note_the_wrong_offset,)),
+    Variant("seeded-other-tag-forgets-the-pull", "bug", "A pull that a message of another tag has woken is lost.",
+            _IDEA, replacements=(_forget_whom_it_does_not_concern,)),
+)
