@@ -280,6 +280,12 @@ from impl.events.offsets import (
 from impl.events.offsets import (
     ResetReceived as ResetReceived,
 )
+from impl.events.operators import (
+    OrderDone as OrderDone,
+)
+from impl.events.operators import (
+    OrderGiven as OrderGiven,
+)
 from impl.events.ownership import (
     AllocationFailed as AllocationFailed,
 )
@@ -359,6 +365,9 @@ from impl.events.registration import (
     TopicConfigUpdated as TopicConfigUpdated,
 )
 from impl.events.sending import (
+    EndTransactionTaken as EndTransactionTaken,
+)
+from impl.events.sending import (
     HalfMessageEnded as HalfMessageEnded,
 )
 from impl.events.sending import (
@@ -371,6 +380,21 @@ from impl.events.sending import (
     PublishInfoUpdated as PublishInfoUpdated,
 )
 from impl.events.sending import (
+    QueueChosen as QueueChosen,
+)
+from impl.events.sending import (
+    RequestAsked as RequestAsked,
+)
+from impl.events.sending import (
+    RequestGiven as RequestGiven,
+)
+from impl.events.sending import (
+    RequestReplied as RequestReplied,
+)
+from impl.events.sending import (
+    RequestTold as RequestTold,
+)
+from impl.events.sending import (
     SendAsked as SendAsked,
 )
 from impl.events.sending import (
@@ -381,6 +405,12 @@ from impl.events.sending import (
 )
 from impl.events.sending import (
     SendTold as SendTold,
+)
+from impl.events.sending import (
+    TransactionAnswered as TransactionAnswered,
+)
+from impl.events.sending import (
+    TransactionAsked as TransactionAsked,
 )
 from impl.events.store import (
     LogCopied as LogCopied,

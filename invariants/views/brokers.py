@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from typing import TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
@@ -74,6 +75,12 @@ class BrokerViews:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
 
+    def group_config(self, broker: str, group: str) -> tuple[int | bool, ...] | None:
+        """SubscriptionGroupManager.subscriptionGroupTable: the fields of a group behind its name; None: it has none."""
+        found = self.living.broker(broker)
+        config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
+        return None if config is None else astuple(config)[1:]
+
     def retry_queue_nums(self, broker: str, group: str) -> int | None:
         """SubscriptionGroupConfig.retryQueueNums of a group; None where it is not configured, or no broker runs."""
         found = self.living.broker(broker)
@@ -104,6 +111,11 @@ class BrokerViews:
         """The id list that the broker would answer, sorted: a client with two connections is there twice."""
         info = self._group(broker, group)
         return [] if info is None else sorted(str(client_id) for client_id in info.get_all_client_id())
+
+    def consumes(self, broker: str, group: str) -> tuple[str, str, str] | None:
+        """ConsumerGroupInfo: consumeType, messageModel and consumeFromWhere; None: the broker has no such group."""
+        info = self._group(broker, group)
+        return None if info is None else (info.consume_type, info.message_model, str(info.consume_from_where))
 
     def subscriptions(self, broker: str, group: str) -> dict[str, Subscription]:
         """ConsumerGroupInfo.subscriptionTable: by topic, retry topics too."""
