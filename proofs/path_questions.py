@@ -10,8 +10,9 @@ import z3
 
 from invariants.claim import DiscardedError
 from proofs import terms
+from proofs.divisions import multiples
 from proofs.domains import Values, number_called, truth_called
-from proofs.paths import Path, PathTable, multiples, solver_for
+from proofs.paths import Path, PathTable, solver_for
 from proofs.solve import Answer
 from proofs.symbolic import SymbolicBool, SymbolicInteger
 from proofs.terms import Context, Term, fresh_context

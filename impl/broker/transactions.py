@@ -14,18 +14,27 @@ from impl.broker.transaction.transactional_message_service import (
     TransactionalMessageCheckService,
     TransactionalMessageServiceImpl,
 )
-from impl.common.headers import CheckTransactionStateRequestHeader
+from impl.common.headers import CheckTransactionStateRequestHeader, EndTransactionRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_decoder import encode
 from impl.common.request_code import RequestCode
-from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.flags import (
+    PERM_READ,
+    PERM_WRITE,
+    TRANSACTION_COMMIT_TYPE,
+    TRANSACTION_NOT_TYPE,
+    TRANSACTION_ROLLBACK_TYPE,
+)
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.events import EndTransactionTaken
 from impl.ports.remoting import Command, Connection, RemotingServer
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.put_message_result import PutMessageFuture
 
 CHECK_PERMIT_MS = 10  # Broker2Client#checkProducerTransactionState
+_STATES = {TRANSACTION_COMMIT_TYPE: "COMMIT_MESSAGE", TRANSACTION_ROLLBACK_TYPE: "ROLLBACK_MESSAGE",
+           TRANSACTION_NOT_TYPE: "UNKNOW"}
 
 
 class Transactions:
@@ -72,8 +81,14 @@ class Transactions:
             if not request.oneway:
                 self.remoting_server.respond(channel, request, Command(answer.code, remark=answer.remark))
 
+        self._report(request.header)
         self._processor.process_request(request.header, respond)
         self._wake()
+
+    def _report(self, header: EndTransactionRequestHeader) -> None:
+        self.node.trace(EndTransactionTaken(
+            self.node.name, header.producer_group, header.msg_id or "", _STATES.get(header.commit_or_rollback, ""),
+            header.from_transaction_check, header.tran_state_table_offset, header.commit_log_offset))
 
     def _wake(self) -> None:
         """Tell the threads of the store of what was put; a message that was committed may be delayed."""

@@ -148,12 +148,13 @@ class DefaultMQProducerImpl:
 
     def send_attempted(
         self, msg: Message, mq: MessageQueue, attempt: int, info: TopicPublishInfo | None, hashed: str | None = None,
-        *, oneway: bool = False,
+        *, oneway: bool = False, timeout_ms: int | None = None,
     ) -> None:
         """Report that a request is about to be sent."""
         listed = frozenset(() if info is None else info.message_queue_list)
         self.node.trace(SendAttempted(
-            self.instance.client_id, self.group, uniq_ids(msg) or "", attempt, mq, listed, hashed, oneway))
+            self.instance.client_id, self.group, uniq_ids(msg) or "", attempt, mq, listed, hashed, oneway,
+            timeout_ms))
 
     def send_failed(
         self, msg: Message, error: JavaError, attempts: int, allowed: int, spent_ms: int, timeout_ms: int,

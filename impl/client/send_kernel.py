@@ -107,7 +107,7 @@ class SendKernel:
         if way.mode is not CommunicationMode.ASYNC:
             self.producer.send_attempted(
                 msg, MessageQueue(header.topic, broker_name, header.queue_id), way.attempt, way.info,
-                way.hashed, oneway=way.mode is CommunicationMode.ONEWAY)
+                way.hashed, oneway=way.mode is CommunicationMode.ONEWAY, timeout_ms=left_ms)
         if way.mode is CommunicationMode.SYNC:
             return await api.send_sync(addr, broker_name, sent, header, left_ms)
         if way.callback is None:

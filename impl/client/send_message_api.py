@@ -43,7 +43,10 @@ class SendingProducer(Protocol):
         """DefaultMQProducerImpl#updateFaultItem."""
         ...
 
-    def send_attempted(self, msg: Message, mq: MessageQueue, attempt: int, info: TopicPublishInfo | None) -> None:
+    def send_attempted(
+        self, msg: Message, mq: MessageQueue, attempt: int, info: TopicPublishInfo | None, *,
+        timeout_ms: int | None = None,
+    ) -> None:
         """Reports it."""
         ...
 
@@ -102,7 +105,8 @@ class SendMessageAPI:
         begin_ms = self.node.now_ms()
         header: SendMessageRequestHeader = send.request.header
         send.producer.send_attempted(
-            send.msg, MessageQueue(header.topic, broker_name, header.queue_id), send.times + 1, send.info)
+            send.msg, MessageQueue(header.topic, broker_name, header.queue_id), send.times + 1, send.info,
+            timeout_ms=timeout_ms)
 
         def complete(future: ResponseFuture) -> Awaitable[None] | None:
             left_ms = timeout_ms - (self.node.now_ms() - begin_ms)

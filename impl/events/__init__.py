@@ -341,6 +341,9 @@ from impl.events.registration import (
     TopicConfigUpdated as TopicConfigUpdated,
 )
 from impl.events.sending import (
+    EndTransactionTaken as EndTransactionTaken,
+)
+from impl.events.sending import (
     HalfMessageEnded as HalfMessageEnded,
 )
 from impl.events.sending import (
@@ -353,6 +356,21 @@ from impl.events.sending import (
     PublishInfoUpdated as PublishInfoUpdated,
 )
 from impl.events.sending import (
+    QueueChosen as QueueChosen,
+)
+from impl.events.sending import (
+    RequestAsked as RequestAsked,
+)
+from impl.events.sending import (
+    RequestGiven as RequestGiven,
+)
+from impl.events.sending import (
+    RequestReplied as RequestReplied,
+)
+from impl.events.sending import (
+    RequestTold as RequestTold,
+)
+from impl.events.sending import (
     SendAsked as SendAsked,
 )
 from impl.events.sending import (
@@ -363,6 +381,12 @@ from impl.events.sending import (
 )
 from impl.events.sending import (
     SendTold as SendTold,
+)
+from impl.events.sending import (
+    TransactionAnswered as TransactionAnswered,
+)
+from impl.events.sending import (
+    TransactionAsked as TransactionAsked,
 )
 from impl.events.store import (
     LogCopied as LogCopied,

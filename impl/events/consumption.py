@@ -85,7 +85,7 @@ class MessagesGiven(NamedTuple):
     before (reconsumeTimes). most -- how often the group sends a message back before it gives it up. orderly -- as a
     MessageListenerOrderly. contents -- of each message, as a number. most_at_once -- how many messages its consumer is
     configured to give at once, at most. rest_ms -- how long a queue of its rests when a listener that works in order
-    has failed.
+    has failed. born_ms -- of each message, when it was sent, as it says.
     """
 
     group: str
@@ -98,6 +98,7 @@ class MessagesGiven(NamedTuple):
     contents: tuple[int, ...] = ()
     most_at_once: int = 1024
     rest_ms: int = 0
+    born_ms: tuple[int, ...] = ()
 
 
 class MessagesAnswered(NamedTuple):

@@ -36,7 +36,9 @@ class SendAsked(NamedTuple):
 
     key -- UNIQ_KEY; of a batch: all, joined by commas. attempts -- how many requests there may be, as its producer is
     configured. timeout_ms -- of all of them together. contents -- of each message, as a number. asynchronous -- a
-    SendCallback is to hear of it.
+    SendCallback is to hear of it. now_ms -- what its clock says. legal -- False: it is such that no broker is to hear
+    of it. half -- its transaction is run when a broker has it. queue_nums -- how many queues its topic is to have at a
+    broker that makes it for the message; None: its topic is not made.
     """
 
     group: str
@@ -46,13 +48,29 @@ class SendAsked(NamedTuple):
     timeout_ms: int
     contents: tuple[int, ...]
     asynchronous: bool = False
+    now_ms: int | None = None
+    legal: bool = True
+    half: bool = False
+    queue_nums: int | None = None
+
+
+class QueueChosen(NamedTuple):
+    """MessageQueueSelector#select, DefaultMQProducer#send(Message, MessageQueue): the application chooses a queue.
+
+    It says so itself. key -- UNIQ_KEY of the message.
+    """
+
+    group: str
+    key: str
+    mq: MessageQueue
 
 
 class SendTold(NamedTuple):
     """DefaultMQProducer#send has returned, or called back: an application says what it was told.
 
     key -- of the send, as it has asked. status -- name of a SendStatus; empty: an exception, or nothing. msg_id -- the
-    UNIQ_KEY that it was told. mq, queue_offset -- where the message is said to be, the first one of a batch.
+    UNIQ_KEY that it was told. mq, queue_offset -- where the message is said to be, the first one of a batch. contents
+    -- of each message that the application has now, as a number; of a batch: none.
     """
 
     group: str
@@ -61,6 +79,7 @@ class SendTold(NamedTuple):
     msg_id: str | None = None
     mq: MessageQueue | None = None
     queue_offset: int = -1
+    contents: tuple[int, ...] = ()
 
 
 class SendAttempted(NamedTuple):
@@ -69,7 +88,7 @@ class SendAttempted(NamedTuple):
     key -- UNIQ_KEY of the message; of a batch: all, joined by commas. attempt -- counts from 1. mq -- the broker that
     is addressed, and the queue that the request names. listed -- the queues that the producer could choose from; empty
     where the application has chosen. hashed -- the argument by whose hash it has; None: in another way.
-    oneway -- no answer is wanted.
+    oneway -- no answer is wanted. timeout_ms -- how long the answer, or what has to come before, is waited for.
     """
 
     client_id: str
@@ -80,6 +99,7 @@ class SendAttempted(NamedTuple):
     listed: frozenset[MessageQueue] = frozenset()
     hashed: str | None = None
     oneway: bool = False
+    timeout_ms: int | None = None
 
 
 class SendFailed(NamedTuple):
@@ -100,6 +120,29 @@ class SendFailed(NamedTuple):
     timeout_ms: int
 
 
+class TransactionAsked(NamedTuple):
+    """TransactionListener: an application is asked to do a transaction, and says so itself.
+
+    key -- UNIQ_KEY of the half message. checked -- what has become of it is asked for.
+    """
+
+    group: str
+    key: str
+    checked: bool
+
+
+class TransactionAnswered(NamedTuple):
+    """TransactionListener: what the application answers, and says itself; see TransactionAsked.
+
+    answer -- name of a LocalTransactionState; NULL, EXCEPTION.
+    """
+
+    group: str
+    key: str
+    checked: bool
+    answer: str
+
+
 class HalfMessageEnded(NamedTuple):
     """DefaultMQProducerImpl#endTransaction, #checkTransactionState: a producer tells a broker of a transaction.
 
@@ -111,3 +154,63 @@ class HalfMessageEnded(NamedTuple):
     key: str
     state: str
     from_check: bool = False
+
+
+class EndTransactionTaken(NamedTuple):
+    """EndTransactionProcessor#processRequest: a broker is told how a transaction has ended, or that nobody knows.
+
+    key -- as the request says. state -- name of the LocalTransactionState. queue_offset, commit_log_offset -- where
+    the half message is said to be.
+    """
+
+    broker: str
+    group: str
+    key: str
+    state: str
+    from_check: bool
+    queue_offset: int
+    commit_log_offset: int
+
+
+class RequestAsked(NamedTuple):
+    """DefaultMQProducer#request: an application asks for a reply, and says so itself.
+
+    key -- UNIQ_KEY of the request. timeout_ms -- how long it waits.
+    """
+
+    group: str
+    key: str
+    topic: str
+    timeout_ms: int
+
+
+class RequestGiven(NamedTuple):
+    """MessageListener#consumeMessage: an application is to reply to a request, and says so itself.
+
+    key -- UNIQ_KEY of the request. timeout_ms -- how long, by its properties, it is waited for; -1: they do not say.
+    """
+
+    group: str
+    key: str
+    timeout_ms: int
+
+
+class RequestReplied(NamedTuple):
+    """MessageUtil#createReplyMessage: an application has sent a reply, as it says, and was told SEND_OK.
+
+    key -- UNIQ_KEY of the request.
+    """
+
+    group: str
+    key: str
+
+
+class RequestTold(NamedTuple):
+    """DefaultMQProducer#request has returned, or called back: an application says what it was told.
+
+    key -- of its request. replied_to -- of the request that the reply is one to, as its body says; empty: no reply.
+    """
+
+    group: str
+    key: str
+    replied_to: str = ""

@@ -14,6 +14,7 @@ from impl.variants.bugs import (
     name_server,
     polling,
     ports,
+    producing,
     rebalancing,
     retries,
     seeded,
@@ -58,7 +59,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
-    *copies.BUGS, *retries.BUGS, *inquiries.BUGS,
+    *copies.BUGS, *retries.BUGS, *inquiries.BUGS, *producing.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -155,7 +155,13 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                                  elsewhere=True),),
     e.SendAnswered: (),
     **dict.fromkeys((e.ProducerShutDown, e.ProducerStarted, e.PublishInfoUpdated), ()),
-    e.SendAsked: (),
+    **dict.fromkeys((e.SendAsked, e.QueueChosen, e.RequestAsked), ()),
+    e.TransactionAsked: (Reads((e.SendAnswered,), ("key",)),),
+    e.TransactionAnswered: (Reads((e.TransactionAsked,), ("key",)),),
+    e.EndTransactionTaken: (Reads((e.HalfMessageEnded, e.MessageAppended), ("key",), anywhere=True),),
+    e.RequestGiven: (Reads((e.MessageAppended,), ("key",), anywhere=True),),
+    e.RequestReplied: (Reads((e.RequestGiven,), ("key",)),),
+    e.RequestTold: (Reads((e.RequestAsked,), ("key",)), Reads((e.RequestReplied,), ("key",), anywhere=True)),
     e.SendTold: (Reads((e.SendAnswered, e.SendFailed), ("key",)),),
     e.SendAttempted: (Reads((e.PublishInfoUpdated,), ("client", "group", "topic")),
                       Reads((e.ProducerStarted,), ("client",)), Reads(_ENDED, ("peer",), anywhere=True)),
@@ -265,6 +271,7 @@ QUIET: tuple[type, ...] = (
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
     e.MessageAppended,
     e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan,
-    e.MessagesPolled,
+    e.MessagesPolled, e.QueueChosen, e.TransactionAsked, e.TransactionAnswered, e.EndTransactionTaken, e.RequestAsked,
+    e.RequestGiven, e.RequestReplied, e.RequestTold,
 )
 """Events that go on and on whatever else happens."""

@@ -15,15 +15,16 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.weather import clock_was_set
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 _STATUS = {0: "SEND_OK", 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT"}
 """What a broker answers, and the SendStatus that it stands for."""
-_TURNS = 25
+TURNS = 25
 """So many messages for each queue of a list, and one that has none is passed over: by chance no queue is, once in ten
 billion times."""
-_LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
-_LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
+LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
+LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
 
 class message_comes_as_it_was_sent(Rule):
@@ -58,6 +59,65 @@ class message_comes_as_it_was_sent(Rule):
             if self.sent.get((key,), content) != content:
                 yield self.told(f"{at} is given {key} at {offset} of {queue_text(event.mq)}, and it is not what was "
                                 "sent", event.group, key)
+
+
+class message_is_born_when_it_is_sent(Rule):
+    """The time at which a message was born is that of its send, by the clock of its producer.
+
+    So says a message that is given for the first time; a copy that a consumer has sent has a time of its own.
+    """
+
+    cite = "DefaultMQProducerImpl#sendKernelImpl: setBornTimestamp"
+    about = "at key"
+    excuses = (clock_was_set("at"),)
+
+    sent = Kept("key", survives="all")
+
+    @on(events.SendAsked)
+    def asks(self, _: int, at: str, event: events.SendAsked) -> None:
+        if event.now_ms is not None:
+            self.sent.update({(key,): (at, event.now_ms, event.asynchronous) for key in event.key.split(",")})
+
+    @on(events.MessagesGiven)
+    def gives(self, _: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
+        for key, attempts, born_ms in zip(event.keys, event.attempts, event.born_ms, strict=False):
+            at, sent_ms, asynchronous = self.sent.get((key,), ("", born_ms, False))
+            within = deadlines.called_back if asynchronous else deadlines.told_of_send
+            if not attempts and not sent_ms <= born_ms <= sent_ms + within(self.bounds) + deadlines.ROUTE_CALLS_MS:
+                yield self.told(f"{key} was born {born_ms - sent_ms} ms after it was sent", at, key)
+
+
+class message_is_left_as_it_was(Rule):
+    """A message that was sent has the topic, the properties and the body that its application has given it."""
+
+    cite = "DefaultMQProducerImpl#sendKernelImpl: finally"
+    about = "group key"
+
+    asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.contents)
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        if event.contents and self.asked.get((event.key,), event.contents) != event.contents:
+            yield self.told(f"{at} has sent {event.key}, which is another message now", event.group, event.key)
+
+
+class outcome_is_told_once(Rule):
+    """An application is told once what has become of a send, or of a request."""
+
+    shipped = "violated: P14 a request whose call has failed is waited for"
+    cite = "MQClientAPIImpl#sendMessageAsync, RequestFutureHolder#scanExpiredRequest"
+    about = "at key"
+    excuses = (cause("P14", "it is a request, which came to nothing",
+                     when=lambda rule, told: rule.is_told[told.about] == ""),)
+
+    # What applications were told: the request that a reply belongs to; None: it was no request.
+    is_told = Kept("at key", begins=(events.SendTold, events.RequestTold),
+                   value=lambda _, event: getattr(event, "replied_to", None))
+
+    @on(events.SendTold, events.RequestTold)
+    def tells(self, _: int, at: str, event: events.SendTold | events.RequestTold) -> Iterator[Told]:
+        if (at, event.key) in self.is_told:
+            yield self.told(f"{at} is told once more of {event.key}", at, event.key)
 
 
 class result_is_what_the_broker_says(Rule):
@@ -126,7 +186,7 @@ class SendOver(Duty):
     late = "{at} has not been told of its send of {key} for {waited_ms} ms"
 
     asynchronous: ClassVar[bool]
-    listed = Kept("at group topic", begins=(_LISTED,))
+    listed = Kept("at group topic", begins=(LISTED,))
 
     @on(events.SendAsked)
     def begins(self, ms: int, at: str, event: events.SendAsked) -> None:
@@ -172,7 +232,7 @@ class queues_take_turns(Rule):
     excuses = (Excuse("its producer is aware of latency, and shuns brokers that were slow",
                       when=lambda rule, told: told.about[:1] in rule.aware),)
 
-    aware = Kept("client_id", survives="all", begins=(_LATENCY_AWARE,))
+    aware = Kept("client_id", survives="all", begins=(LATENCY_AWARE,))
     # How many messages a producer has sent to each queue of the list that it chooses from.
     chosen = Kept("client_id group topic", survives="all")
 
@@ -187,7 +247,7 @@ class queues_take_turns(Rule):
         if {*counts} != event.listed:
             counts = self.chosen[key] = dict.fromkeys(sorted(event.listed), 0)
         counts[event.mq] = counts.get(event.mq, 0) + 1
-        if sum(counts.values()) >= _TURNS * len(event.listed):
+        if sum(counts.values()) >= TURNS * len(event.listed):
             passed_over = [mq for mq, count in counts.items() if not count]
             del self.chosen[key]
             for mq in passed_over[:1]:

@@ -234,6 +234,9 @@ SEND_MS = 3_000  # DefaultMQProducer#sendMsgTimeout: of all attempts together
 CONNECT_MS = 3_000  # NettyClientConfig#connectTimeoutMillis
 RESPONSE_SCAN_MS = 2_000  # NettyRemotingAbstract#scanResponseTable: a second after the time-out, every second
 SEND_THREADS = 3  # who asks, who sends, and who hears the answer
+REQUEST_MS = 3_000  # the time-out of each request over messages that worlds have
+REQUEST_SCAN_MS = 1_000  # RequestFutureHolder#scanExpiredRequest
+ROUTE_CALLS_MS = 2 * 2 * CALL_MS  # tryToFindTopicPublishInfo: lockNamesrv, and the question, for two topics
 
 
 def told_of_send(bounds: Bounds) -> int:
@@ -245,6 +248,11 @@ def called_back(bounds: Bounds) -> int:
     """An asynchronous send is over without a retry: a scan finds that nobody answers."""
     return SEND_MS + RESPONSE_SCAN_MS + SOON_MS + SEND_THREADS * bounds.thread_pause_ms
 
+
+def request_over(bounds: Bounds) -> int:
+    """A request is over: routes are asked for, brokers are spoken to, it is sent, and its reply is waited for."""
+    first_ms = ROUTE_CALLS_MS + DEAD_CALLS * CALL_MS
+    return REQUEST_MS + REQUEST_SCAN_MS + CONNECT_MS + first_ms + SOON_MS + 4 * SEND_THREADS * bounds.thread_pause_ms
 
 
 SYNC_FLUSH_MS, SLAVE_MS = 5_000, 3_000  # MessageStoreConfig: syncFlushTimeout, slaveTimeout

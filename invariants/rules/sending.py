@@ -19,6 +19,7 @@ _BUSY, _RETRIED = 2, frozenset({1, 14, 16, 17, 204, 205})
 _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
+_UNKNOWN = "its broker has no address"
 _FIRST, _LATER = "first attempt", "later attempt"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
@@ -172,6 +173,8 @@ class attempts_are_used(Rule):
     excuses = (
         Excuse("its producer knows no route of the topic, and cannot ask for it",
                when=lambda rule, told: told.about[:3] not in rule.listed),
+        Excuse("the application has chosen a queue of a broker whose address is not known",
+               when=lambda _, told: told.about[3] == _UNKNOWN),
         cause("P2", "no time is left", when=lambda _, told: told.about[3] == _NO_TIME),
         cause("P5", "a broker was busy", when=lambda _, told: told.about[3] == _REFUSED),
         cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[3] == _ANSWERED),
@@ -180,14 +183,17 @@ class attempts_are_used(Rule):
     listed = Kept("client_id group topic", survives="all", begins=(_LISTED,))
     # How many attempts applications have asked for; of others their producer says it.
     asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
+    # What was not sent yet to the queues that applications have chosen.
+    chosen = Kept("key", survives="all", begins=(events.QueueChosen,), ends=(events.SendAttempted,))
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         allowed = self.asked.get((event.key,), event.allowed)
+        why = _UNKNOWN if (event.key,) in self.chosen else _why(event)
         if event.attempts < allowed and event.code not in _HOPELESS:
             yield self.told(f"{at} gives {event.key} up after {event.attempts} of {allowed} attempts: "
-                            f"{_why(event)}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
-                            event.client_id, event.group, event.topic, _why(event))
+                            f"{why}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
+                            event.client_id, event.group, event.topic, why)
 
 
 class retry_reaches_another_broker(Rule):

@@ -97,6 +97,11 @@ class BrokerViews:
         info = self._group(broker, group)
         return [] if info is None else sorted(str(client_id) for client_id in info.get_all_client_id())
 
+    def consumes(self, broker: str, group: str) -> tuple[str, str, str] | None:
+        """ConsumerGroupInfo: consumeType, messageModel and consumeFromWhere; None: the broker has no such group."""
+        info = self._group(broker, group)
+        return None if info is None else (info.consume_type, info.message_model, str(info.consume_from_where))
+
     def subscriptions(self, broker: str, group: str) -> dict[str, Subscription]:
         """ConsumerGroupInfo.subscriptionTable: by topic, retry topics too."""
         info = self._group(broker, group)

@@ -146,6 +146,8 @@ BREAKS: Mapping[str, str] = {
     "half_message_ends_at_last": "T3",
     "attempts_are_used": "P2 P5 P7",
     "queue_is_one_of_the_list": "P4",
+    "outcome_is_told_once": "P14",
+    "slow_broker_is_shunned": "P15",
     "retry_reaches_another_broker": "Q-3",
     "list_is_that_of_its_route": "P3",
     "equal_arguments_have_one_queue": "P10",

@@ -15,7 +15,15 @@ from impl.common.message_to_send import Message
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaError
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import HalfMessageEnded, MessageAppended, MessagesGiven, SendAsked, SendAttempted, SendFailed
+from impl.events import (
+    HalfMessageEnded,
+    MessageAppended,
+    MessagesGiven,
+    RequestTold,
+    SendAsked,
+    SendAttempted,
+    SendFailed,
+)
 from stateful_tests.stories.senders import (
     BROKERS,
     COMMITTED_AND_UNKNOWN,
@@ -28,7 +36,8 @@ from stateful_tests.stories.senders import (
     two_brokers,
 )
 from stateful_tests.worlds.deeds import GROUP
-from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
+from stateful_tests.worlds.producers import ASYNC, IN_TRANSACTION, SEND_EVERY_MS, Sending
+from stateful_tests.worlds.requesters import ASK_LATER
 from stateful_tests.worlds.world import World
 
 AWARE = ProducerConfig("P", send_latency_fault_enable=True)
@@ -151,6 +160,27 @@ def test_p7_an_asynchronous_send_that_is_refused_is_not_tried_elsewhere() -> Non
         world.run(1_000)
         assert [type(one) for one in callback.told].count(SendResult) == 2
         assert {event.attempts for _, event in world.events(SendFailed)} == {1}
+
+
+def test_p14_a_request_that_fails_at_once_is_called_back_besides() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_producer(PRODUCER, Sending(TOPIC, (ASK_LATER,)))
+        world.run(2 * SEND_EVERY_MS + 8_000)
+        told = [event.key for _, event in world.events(RequestTold)]
+        assert told.count(told[0]) == 2
+
+
+def test_p15_a_broker_that_has_refused_an_asynchronous_send_is_not_shunned() -> None:
+    with World() as world:
+        two_brokers(world)
+        world.add_producer(PRODUCER, Sending(TOPIC, (ASYNC,), config=AWARE))
+        world.run(2 * SEND_EVERY_MS + 100)
+        world.simulation.kill(BROKERS[0])
+        world.run(20 * SEND_EVERY_MS)
+        first = [event.mq.broker_name for _, event in world.events(SendAttempted, 4 * SEND_EVERY_MS)
+                 if event.attempt == 1]
+        assert BROKERS[0] in first[1:]
 
 
 def test_p10_the_messages_of_a_key_change_their_queue_when_the_topic_grows() -> None:

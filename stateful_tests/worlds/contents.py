@@ -9,7 +9,10 @@ from impl.common.message_const import PROPERTY_KEYS, PROPERTY_TAGS
 from impl.common.message_to_send import Message
 
 
-def content_of(message: Message | MessageExt) -> int:
-    """Of its topic, flag, tags and keys, and of its body."""
-    names = message.topic, message.flag, message.get_property(PROPERTY_TAGS), message.get_property(PROPERTY_KEYS)
+def content_of(message: Message | MessageExt, topic: str | None = None) -> int:
+    """Of its topic (or of this one), flag, tags and keys, of the properties of its application, and of its body."""
+    entries = message.properties.entries() if isinstance(message, Message) else (message.properties or {}).items()
+    own = sorted((name, value) for name, value in entries if name.islower() and name[0] != "_")
+    tags, keys = message.get_property(PROPERTY_TAGS), message.get_property(PROPERTY_KEYS)
+    names = topic or message.topic, message.flag, tags, keys, own
     return zlib.crc32(message.body or b"", zlib.crc32(repr(names).encode()))

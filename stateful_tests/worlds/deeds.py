@@ -32,6 +32,8 @@ GROUP, TOPIC, OTHER_TOPIC = "G", "orders", "invoices"
 NO_TOPICS = ("refunds", "payments")
 """No broker has them. In the hash tables of clients one comes before TOPIC, one after it."""
 
+BETWEEN_MS = 2_300
+"""So long behind the timers of clients, which go every 5 s."""
 ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
 """How often messages arrive, how long after one another, and how many in each queue."""
 CLUSTERS_MS = 60_000
@@ -99,6 +101,13 @@ def join(world: World) -> Done:
 def leave(world: World) -> Done:
     """A process of the group ends in order; one stays in any case."""
     return _leave(world, _joined(world)[1:])
+
+
+def leave_between(world: World) -> Done:
+    """The same, but it does not end just behind a timer that has committed everything."""
+    machine = _one_of(world, "who leaves soon", _joined(world)[1:])
+    world.simulation.kernel.at(world.now_ms + BETWEEN_MS, world.leave, machine)
+    return machine, f"shuts down in {BETWEEN_MS} ms"
 
 
 def leave_any(world: World) -> Done:

@@ -105,7 +105,8 @@ class Listener:
             attempts = tuple(msg.reconsume_times for msg in msgs)
             self.node.trace(MessagesGiven(
                 self._group, mq, offsets, keys, attempts, self.most, self.orderly, tuple(map(content_of, msgs)),
-                self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms))
+                self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms,
+                tuple(msg.born_timestamp for msg in msgs)))
         else:
             self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
 

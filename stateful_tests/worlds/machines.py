@@ -9,9 +9,11 @@ from typing import Any
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.controller import BrokerController
 from impl.client.client_config import ClientConfig
+from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.mq_client_manager import MQClientManager
+from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
@@ -31,11 +33,15 @@ from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
-from stateful_tests.worlds.producers import Decided, Producer, Sending
+from stateful_tests.worlds.producers import Producer, Sending
 from stateful_tests.worlds.pullers import Puller, Pulling
+from stateful_tests.worlds.requesters import ASK, ASK_LATER, Replier, Requester
+from stateful_tests.worlds.transactions import Decided
 
 MENDED_MS = 10_000
 """After so long an operator starts a broker again that did not come up."""
+REPLYING = ProducerConfig("R")
+"""The producers of those who reply."""
 PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
 """How many messages a pull finds, at most."""
 
@@ -55,7 +61,9 @@ class Machines(Course):
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
     on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
     producers, pullers -- machine to the application that sends there, or polls. transactions -- what became of those,
-    by the id of their messages. selected -- the tags that a selector by properties selects.
+    by the id of their messages. selected -- the tags that a selector by properties selects. roles -- of masters that
+    have another one than store_config says, by broker name. replying -- machine to
+    the producer of those who reply there.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -71,6 +79,8 @@ class Machines(Course):
         self.notes = Notes(self.simulation.kernel)
         self.fates: tuple[str, ...] = ()
         self.selected: dict[MessageSelector, str] = {}
+        self.roles: dict[str, BrokerRole] = {}
+        self.replying: dict[str, DefaultMQProducer] = {}
         self.producers: dict[str, Producer] = {}
         self.pullers: dict[str, Puller] = {}
         self.transactions: Decided = {}
@@ -146,7 +156,8 @@ class Machines(Course):
     def _store_config_of(self, config: BrokerConfig) -> MessageStoreConfig:
         """How a broker keeps messages: a slave has the role of one."""
         if config.broker_id == MASTER_ID:
-            return self.store_config
+            role = self.roles.get(config.broker_name, self.store_config.broker_role)
+            return replace(self.store_config, broker_role=role)
         return replace(self.store_config, broker_role=BrokerRole.SLAVE, broker_id=config.broker_id)
 
     def _mend(self, node: Node) -> None:
@@ -162,16 +173,17 @@ class Machines(Course):
         """Add a process that sends messages."""
 
         async def boot(node: Node) -> None:
-            self.producers[machine] = Producer(
-                node, self.namesrv_addrs, sending, self.notes, self.transactions)
+            made = Requester if {ASK, ASK_LATER} & {*sending.kinds} else Producer
+            self.producers[machine] = made(node, self.namesrv_addrs, sending, self.notes, self.transactions)
             await self.producers[machine].run()
 
         self.simulation.add(machine, boot)
 
     @property
     def senders(self) -> dict[str, DefaultMQProducerImpl]:
-        """Machine to the producer of the application that sends there."""
-        return {machine: one.producer.impl for machine, one in self.producers.items()}
+        """Machine to the producer of the application that sends there, or replies."""
+        replying = {f"{machine} replies": one.impl for machine, one in self.replying.items()}
+        return {**{machine: one.producer.impl for machine, one in self.producers.items()}, **replying}
 
     @property
     def pollers(self) -> dict[str, DefaultLitePullConsumerImpl]:
@@ -179,11 +191,12 @@ class Machines(Course):
         return {machine: one.consumer for machine, one in self.pullers.items()}
 
     def add_consumer(
-        self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False, **settings: Any,
+        self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False,
+        replies: bool = False, **settings: Any,
     ) -> None:
         """Add a process with these consumers, one after another; settings -- fields of ClientConfig.
 
-        idle -- the process runs none of them until `join`.
+        idle -- the process runs none of them until `join`. replies -- they reply to requests.
         """
         client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
 
@@ -199,6 +212,10 @@ class Machines(Course):
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
                 most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
                 consumer.message_listener = Listener(node, self.notes, config_now, self.fates)
+                if replies:
+                    self.replying[machine] = DefaultMQProducer(node, manager, client_config, REPLYING)
+                    await self.replying[machine].start()
+                    consumer.message_listener = Replier(node, self.notes, config_now, self.replying[machine])
                 self.consumers[machine].append(consumer)
                 for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(

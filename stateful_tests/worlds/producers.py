@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import shake_256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from impl.client.client_config import ClientConfig
 from impl.client.client_errors import ClientErrorCode, response_code_of
 from impl.client.default_mq_producer import DefaultMQProducer
-from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.producer_config import ProducerConfig
-from impl.client.send_result import LocalTransactionState, SendResult, SendStatus
+from impl.client.send_result import SendCallback, SendResult, SendStatus
 from impl.client.transaction_mq_producer import TransactionMQProducer
-from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS,
     PROPERTY_DELAY_TIME_LEVEL,
     PROPERTY_TAGS,
-    PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.events import SendAsked, SendTold
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.events import QueueChosen, SendAsked, SendTold
 from impl.hosts.simulation.node import Node
-from invariants.histories.operations import ACKNOWLEDGED, COMMITTED_HALF, FAILED, ROLLED_BACK, SEND, UNKNOWN
+from invariants.histories.operations import ACKNOWLEDGED, FAILED, SEND, UNKNOWN
 from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.notes import Notes
+from stateful_tests.worlds.selectors import ByHash, FirstQueues
+from stateful_tests.worlds.transactions import Decided, Transactions
 
 SEND_EVERY_MS = 500
 BODY_BYTES = (100, 1_500, 6_000)
@@ -47,17 +47,21 @@ DELAYS_MS = (0, 1_000, 5_000, 10_000, 30_000)
 
 SYNC, ASYNC, ONEWAY, TOGETHER, ORDERED, IN_TRANSACTION = (
     "sync", "async", "oneway", "batch", "ordered", "transaction")
-COMMIT, ROLLBACK, UNKNOW = (
-    LocalTransactionState.COMMIT_MESSAGE, LocalTransactionState.ROLLBACK_MESSAGE, LocalTransactionState.UNKNOW)
-_UNDECIDED = 3
-"""What is drawn for a transaction of which nobody knows."""
+TO, TO_ASYNC, TO_ONEWAY, TOGETHER_TO = "to", "to async", "to oneway", "batch to"
+SELECTED, SELECTED_ASYNC, SELECTED_ONEWAY = "selected", "selected async", "selected oneway"
+TOGETHER_ASYNC, ILLEGAL = "batch async", "illegal"
+FEW = 2
+"""How many queues of each broker an application selects from."""
+ILLEGAL_TOPICS, ILLEGAL_BODIES = ("", "a b", "x" * 128, RMQ_SYS_SCHEDULE_TOPIC), (None, 0, 24_001)
+"""Topics, and how long bodies are, that no broker is to hear of."""
+LONGEST = ProducerConfig("P", max_message_size=24_000)
 NOTHING_TRIED = {ClientErrorCode.NO_NAME_SERVER_EXCEPTION, ClientErrorCode.NOT_FOUND_TOPIC_EXCEPTION}
 """The codes of which an application knows that nothing was sent to any broker."""
 
 
-Decided = dict[str, LocalTransactionState | Node]
-"""What has become of each transaction, or the process that runs it."""
 PLAIN = ProducerConfig("P")
+Way = Callable[[int], Coroutine[Any, Any, None]]
+"""Sends the message, or the messages, of a number."""
 _Choice = TypeVar("_Choice")
 
 
@@ -70,8 +74,10 @@ class Sending:
     producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
     asked about a half message; None: as its broker is configured. transaction_ms -- how long its local transaction
     takes: what is shown before it has ended has time to be delivered. tags -- of which each message has one.
-    delay_levels -- the same; 0: the message is not delayed. undecided -- of some transactions nobody ever knows what
-    became of them.
+    delay_levels -- the same; 0: the message is not delayed. namespace -- of its client; empty: none. queue_nums -- how
+    many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
+    sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
+    undecided -- of some transactions nobody ever knows what became of them.
     """
 
     topic: str
@@ -82,66 +88,21 @@ class Sending:
     transaction_ms: int = 0
     tags: tuple[str, ...] = ()
     delay_levels: tuple[int, ...] = ()
+    namespace: str = ""
+    queue_nums: int | None = None
+    known: tuple[MessageQueue, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
+    half_delay_level: int = 0
     undecided: bool = False
 
+    @property
+    def full_topic(self) -> str:
+        """The topic as brokers and consumers call it."""
+        return self.full(self.topic)
 
-class FirstQueues:
-    """A MessageQueueSelector that takes the first queues of each broker in turn."""
-
-    def __init__(self, queues: int) -> None:
-        """So many of each."""
-        self.queues = queues
-
-    def select(self, mqs: Sequence[MessageQueue], msg: Message, arg: int) -> MessageQueue:
-        """The next one; arg -- the number of the message."""
-        del msg
-        brokers = sorted({mq.broker_name for mq in mqs})
-        turn, at = divmod(arg, len(brokers))
-        return MessageQueue(mqs[0].topic, brokers[at], turn % self.queues)
-
-
-class Transactions:
-    """The database of applications that send in transactions: what became of each, by the id of its message.
-
-    It outlives their processes. A transaction that runs, or is to be run, is UNKNOW, and one whose process has ended
-    meanwhile is rolled back.
-    """
-
-    def __init__(self, node: Node, notes: Notes, decided: Decided, sending: Sending) -> None:
-        """Decide for a process; decided -- the database. sending -- how long a transaction takes, and how it ends."""
-        self.node, self._notes, self._decided, self._sending = node, notes, decided, sending
-
-    async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState:
-        """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
-        del arg
-        await self.node.sleep(self._sending.transaction_ms)
-        choice = self.node.random(4, "what becomes of a transaction")
-        state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
-        if self._sending.undecided and choice == _UNDECIDED:
-            self._decided[key] = UNKNOW
-            return UNKNOW
-        self._decided[key] = state
-        self._notes.note(COMMITTED_HALF if state is COMMIT else ROLLED_BACK, self.node.name, key)
-        return state if choice < 2 else UNKNOW  # noqa: PLR2004  # the second half says that it does not know
-
-    async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState:
-        """See TransactionListener."""
-        key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
-        found = self._decided.get(key, ROLLBACK)
-        if not isinstance(found, LocalTransactionState):
-            if found.alive:
-                return UNKNOW
-            self._notes.note(ROLLED_BACK, self.node.name, key)
-            found = self._decided[key] = ROLLBACK
-        return found
-
-    def begin(self, key: str) -> None:
-        """The message is about to be sent."""
-        self._decided[key] = self.node
-
-    def failed(self, key: str) -> None:
-        """The message could not be sent, or nobody knows: the transaction is not run."""
-        self._decided[key] = ROLLBACK
+    def full(self, name: str) -> str:
+        """A topic or a group as brokers and consumers call it."""
+        return f"{self.namespace}%{name}" if self.namespace else name
 
 
 class Producer:
@@ -156,14 +117,23 @@ class Producer:
     ) -> None:
         """Send nothing yet; decided -- what became of transactions."""
         self.node, self.sending, self._notes = node, sending, notes
-        client_config, manager = ClientConfig(namesrv_addrs, node.name), MQClientManager(node)
-        self._transactions = Transactions(node, notes, decided, sending)
+        client_config = ClientConfig(namesrv_addrs, node.name, namespace=sending.namespace or None)
+        manager, self._group = MQClientManager(node), sending.full(sending.config.producer_group)
+        self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group,
+                                          undecided=sending.undecided)
         self.transactional = TransactionMQProducer(
             node, manager, client_config, sending.config, self._transactions)
         self.producer: DefaultMQProducer = self.transactional
         self.sent = 0
-        self._how = {SYNC: self._sync, ASYNC: self._async, ONEWAY: self._oneway, TOGETHER: self._batch,
-                     IN_TRANSACTION: self._in_transaction}
+        self._how = self._ways()
+
+    def _ways(self) -> dict[str, Way]:
+        """How messages are sent, by the kind."""
+        return {SYNC: self._sync, ASYNC: self._async, ONEWAY: self._oneway, TOGETHER: self._batch,
+                IN_TRANSACTION: self._in_transaction, TO: self._to, TO_ASYNC: self._to_async,
+                TO_ONEWAY: self._to_oneway, TOGETHER_TO: self._batch_to, SELECTED: self._selected,
+                SELECTED_ASYNC: self._selected_async, SELECTED_ONEWAY: self._selected_oneway,
+                TOGETHER_ASYNC: self._batch_async, ILLEGAL: self._illegal}
 
     async def run(self) -> None:
         """Send for as long as the process lives; nobody waits for an answer."""
@@ -186,6 +156,8 @@ class Producer:
         uniq_id = message.uniq_id or ""
         message.body, message.flag = shake_256(uniq_id.encode()).digest(length), length
         tag, level = self._drawn(self.sending.tags, "which tag"), self._drawn(self.sending.delay_levels, "how long")
+        for name, value in self.sending.properties:
+            message.put_property(name, value)
         if tag is not None:
             message.put_property(PROPERTY_TAGS, tag)
         if level:
@@ -209,7 +181,7 @@ class Producer:
         return 1 + self.sending.config.retry_times_when_send_failed
 
     async def _chosen(self, number: int) -> None:
-        message, selector = self._message(), FirstQueues(self.sending.queues or 1)
+        message, selector = self._message(), FirstQueues(self.sending.queues or 1, self._choose)
         await self._noted([message], partial(self.producer.send_select, message, selector, number))
 
     async def _batch(self, _: int) -> None:
@@ -230,11 +202,89 @@ class Producer:
         self._ask([message], 1)
         with suppress(JavaError):
             await self.producer.send_oneway(message)
-        self.node.trace(SendTold(self.producer.config.producer_group, _joined([message])))
+        self.node.trace(SendTold(self._group, _joined([message])))
+
+    def _choose(self, message: Message, mq: MessageQueue) -> None:
+        self.node.trace(QueueChosen(self._group, message.uniq_id or "", mq))
+
+    # To queues that the application knows, or selects -----------------------------------------------------------------
+
+    def _to_known(self, number: int) -> tuple[Message, MessageQueue]:
+        message, mq = self._message(), self.sending.known[number % len(self.sending.known)]
+        self._choose(message, mq)
+        return message, mq
+
+    async def _to(self, number: int) -> None:
+        message, mq = self._to_known(number)
+        await self._noted([message], partial(self.producer.send_to, message, mq))
+
+    async def _batch_to(self, number: int) -> None:
+        messages, mq = [self._message() for _ in range(BATCH)], self.sending.known[number % len(self.sending.known)]
+        queue = mq._replace(topic=self.sending.full(mq.topic))
+        self.node.trace(QueueChosen(self._group, _joined(messages), mq))
+        await self._noted(messages, partial(self.producer.send_batch_to, messages, queue))
+
+    async def _to_async(self, number: int) -> None:
+        message, mq = self._to_known(number)
+        self._called_back([message], partial(self.producer.send_async_to, message, mq))
+
+    async def _to_oneway(self, number: int) -> None:
+        message, mq = self._to_known(number)
+        await self._unanswered(message, partial(self.producer.send_oneway_to, message, mq))
+
+    async def _selected(self, number: int) -> None:
+        message, selector = self._message(), FirstQueues(FEW, self._choose)
+        await self._noted([message], partial(self.producer.send_select, message, selector, number))
+
+    async def _selected_async(self, number: int) -> None:
+        message, selector = self._message(), FirstQueues(FEW, self._choose)
+        self._called_back([message], partial(self.producer.send_select_async, message, selector, number))
+
+    async def _selected_oneway(self, number: int) -> None:
+        message, selector = self._message(), FirstQueues(FEW, self._choose)
+        await self._unanswered(message, partial(self.producer.send_oneway_select, message, selector, number))
+
+    async def _batch_async(self, _: int) -> None:
+        messages = [self._message() for _ in range(BATCH)]
+        self._called_back(messages, partial(self.producer.send_batch_async, messages))
+
+    async def _illegal(self, number: int) -> None:
+        """A message that no broker is to hear of, in each of three ways."""
+        message, (way, what) = self._message(), divmod(number, len(ILLEGAL_TOPICS) + len(ILLEGAL_BODIES))
+        if what < len(ILLEGAL_TOPICS):
+            message.topic = ILLEGAL_TOPICS[what]
+        else:
+            length = ILLEGAL_BODIES[what - len(ILLEGAL_TOPICS)]
+            message.body = None if length is None else bytes(length)
+        if way % 3 == 0:
+            await self._noted([message], partial(self.producer.send, message), legal=False)
+        elif way % 3 == 1:
+            self._called_back([message], partial(self.producer.send_async, message), legal=False)
+        else:
+            await self._unanswered(message, partial(self.producer.send_oneway, message), legal=False)
+
+    async def _unanswered(
+        self, message: Message, send: Callable[[], Awaitable[None]], *, legal: bool = True,
+    ) -> None:
+        self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
+        self._ask([message], 1, legal=legal)
+        with suppress(JavaError):
+            await send()
+        self.node.trace(SendTold(self._group, _joined([message])))
+
+    def _called_back(
+        self, messages: Sequence[Message], send: Callable[[SendCallback], None], *, legal: bool = True,
+    ) -> None:
+        attempts = 1 + self.sending.config.retry_times_when_send_async_failed
+        self._ask(messages, attempts, asynchronous=True, legal=legal)
+        try:
+            send(Outcome(self, messages))
+        except JavaError as error:
+            self.failed(messages, error)
 
     async def _in_order(self, key: str) -> None:
         """One message of a key after the other, each into the queue that its key has in the list of that moment."""
-        selector = SelectMessageQueueByHash()
+        selector = ByHash(self._choose)
         while True:
             await self.node.sleep(SEND_EVERY_MS)
             message = self._message(key)
@@ -244,9 +294,11 @@ class Producer:
         message = self._message(half=True)
         if self.sending.immunity_seconds is not None:
             message.put_property(PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS, str(self.sending.immunity_seconds))
+        if self.sending.half_delay_level:
+            message.put_property(PROPERTY_DELAY_TIME_LEVEL, str(self.sending.half_delay_level))
         key = message.uniq_id or ""
         self._transactions.begin(key)
-        self._ask([message], self._attempts)
+        self._ask([message], self._attempts, half=True)
         try:
             result = await self.transactional.send_message_in_transaction(message)
         except JavaError as error:
@@ -261,8 +313,9 @@ class Producer:
 
     async def _noted(
         self, messages: Sequence[Message], send: Callable[[], object], key: str | None = None, *, attempts: int = 1,
+        legal: bool = True,
     ) -> None:
-        self._ask(messages, attempts)
+        self._ask(messages, attempts, legal=legal)
         try:
             result = await send()  # type: ignore[misc]  # a coroutine function of the producer
         except JavaError as error:
@@ -270,15 +323,23 @@ class Producer:
         else:
             self.succeeded(messages, result, key)
 
-    def _ask(self, messages: Sequence[Message], attempts: int, *, asynchronous: bool = False) -> None:
+    def _ask(
+        self, messages: Sequence[Message], attempts: int, *, asynchronous: bool = False, legal: bool = True,
+        half: bool = False,
+    ) -> None:
         """Report that messages are about to be sent together; attempts -- how many requests there may be."""
-        config, contents = self.producer.config, tuple(map(content_of, messages))
-        self.node.trace(SendAsked(config.producer_group, _joined(messages), self.sending.topic, attempts,
-                                  config.send_msg_timeout_ms, contents, asynchronous))
+        timeout_ms = self.sending.config.send_msg_timeout_ms
+        self.node.trace(SendAsked(
+            self._group, _joined(messages), self.sending.full_topic, attempts, timeout_ms, self._contents(messages),
+            asynchronous, self.node.now_ms(), legal, half, self.sending.queue_nums))
+
+    def _contents(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        """What consumers are to be given."""
+        return tuple(content_of(message, self.sending.full(message.topic)) for message in messages)
 
     def failed(self, messages: Sequence[Message], error: JavaError) -> None:
         """Note it; most exceptions do not say whether a message is stored."""
-        self.node.trace(SendTold(self.producer.config.producer_group, _joined(messages)))
+        self.node.trace(SendTold(self._group, _joined(messages)))
         certain = response_code_of(error) in NOTHING_TRIED
         for message in messages:
             self._notes.note(FAILED if certain else UNKNOWN, self.node.name, message.uniq_id)
@@ -288,13 +349,13 @@ class Producer:
     ) -> None:
         """Note it; another status than SEND_OK says only that the master has it in memory."""
         self.node.trace(SendTold(
-            self.producer.config.producer_group, _joined(messages), result.send_status.name, result.msg_id,
-            result.message_queue, result.queue_offset))
+            self._group, _joined(messages), result.send_status.name, result.msg_id, result.message_queue,
+            result.queue_offset, self._contents(messages) if len(messages) == 1 else ()))
         for number, message in enumerate(messages):
             if result.send_status is not SendStatus.SEND_OK:
                 self._notes.note(UNKNOWN, self.node.name, message.uniq_id)
                 continue
-            mq = None if half else result.message_queue  # consumers find it elsewhere
+            mq = None if half else result.message_queue._replace(topic=self.sending.full_topic)  # it is elsewhere
             offset = None if half else result.queue_offset + number
             self._notes.note(ACKNOWLEDGED, self.node.name, message.uniq_id, mq=mq, offset=offset, key=key)
 

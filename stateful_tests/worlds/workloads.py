@@ -14,11 +14,13 @@ from typing import Any
 
 from impl.broker.consumer_offset_manager import topic_at_group
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message_selector import by_sql
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
@@ -32,16 +34,27 @@ from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.producers import (
     ASYNC,
+    ILLEGAL,
     IN_TRANSACTION,
+    LONGEST,
     ONEWAY,
     ORDERED,
+    SELECTED,
+    SELECTED_ASYNC,
+    SELECTED_ONEWAY,
     SYNC,
     TAGS,
+    TO,
+    TO_ASYNC,
+    TO_ONEWAY,
     TOGETHER,
+    TOGETHER_ASYNC,
+    TOGETHER_TO,
     Sending,
     latency_aware,
 )
 from stateful_tests.worlds.pullers import Pulling
+from stateful_tests.worlds.requesters import ASK, ASK_LATER
 from stateful_tests.worlds.world import World
 
 PERIOD_MS, RATE = 5_000, 2
@@ -123,16 +136,16 @@ async def traffic(world: World, chosen_from: Sequence[Callable[[World], deeds.Do
 
 def servers(
     world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
-    **settings: Any,
+    more: Sequence[TopicConfig] = (), **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
-    past -- what the masters have stored before. rooms -- what the names of the masters begin with. settings -- fields
-    of BrokerConfig.
+    past -- what the masters have stored before. rooms -- what the names of the masters begin with. more -- topics
+    that they have besides. settings -- fields of BrokerConfig.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}")
-    topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2)]
+    topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2), *more]
     if past is not None:
         world.store_config = OLD
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
@@ -262,6 +275,37 @@ def sending(
     return build
 
 
+def sending_anyhow(world: World) -> None:
+    """A world like `stored`, whose producers send in every way there is, also what is illegal.
+
+    One of them has a namespace; the topic of the other is made for its first message. One broker has no slave, and
+    says so each time.
+    """
+    world.roles = {BROKERS[1]: BrokerRole.SYNC_MASTER}
+    servers(world, more=(TopicConfig(ANYHOW.full_topic, 4, 4),))
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, replace(FROM_FIRST, subscription={ANYHOW.full_topic: "*", PARCELS.topic: "*"}))
+    for number, one in enumerate((ANYHOW, PARCELS), 1):
+        world.add_producer(f"producer{number}", one)
+
+
+def leaving(world: World) -> None:
+    """A world like `stored`, with slaves, whose members come and go all the time."""
+    servers(world, slaves=1)
+    for machine in (*CONSUMERS, *SPARE):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
+def requests(world: World) -> None:
+    """A world in which applications ask, and others reply, most of them in time."""
+    servers(world)
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, FROM_FIRST, replies=True)
+    for number in range(2):
+        world.add_producer(f"producer{number + 1}", Sending(TOPIC, (ASK, ASK_LATER)))
+
+
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
     """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
 
@@ -279,6 +323,12 @@ def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None
     return build
 
 
+ANYHOW = Sending(
+    TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
+            ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
+    known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
+PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
+                  config=ProducerConfig("P", default_topic_queue_nums=2))
 ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})
 ORDERLY = replace(ONE, orderly=True)
 BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
@@ -366,8 +416,16 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("sending_in_order", "Messages of one key are sent one after the other, into the queue of the key.",
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, deeds.create_topic), _GROUPS,
              observed=(*_PLAIN, "reordered")),
+    Workload("sending_anyhow", "Messages are sent in every way there is, also illegal ones, with a namespace, and to a "
+             "topic that is made for them.", sending_anyhow, (deeds.stop_broker,), _GROUPS,
+             ((GROUP, ANYHOW.full_topic),), observed=_PLAIN),
+    Workload("requests", "Applications ask over messages, and others reply, most of them in time.", requests,
+             (deeds.stop_broker,), _GROUPS, observed=("phantom",)),
+    Workload("leaving", "Members come and go while messages are sent; brokers and slaves stop and start.", leaving,
+             (*(deeds.join,) * 2, *(deeds.leave_between,) * 3, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",
-             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS, tags=TAGS),
+             sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS, tags=TAGS,
+                             half_delay_level=2),
                      Sending(TOPIC, (IN_TRANSACTION, SYNC), transaction_ms=TRANSACTION_MS), transactions=True),
              (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
              observed=(*_PLAIN, "unresolved", "transaction_reordered")),

@@ -6,14 +6,19 @@ from collections.abc import Awaitable, Callable
 from copy import copy
 from typing import Any
 
+from impl.client import request_reply
 from impl.client.client_errors import ClientErrorCode, SendError
+from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.default_send import DefaultSend
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.offset_store import MQBrokerError
 from impl.client.producer_config import RETRY_RESPONSE_CODES
+from impl.client.request_response_future import RequestCallback
 from impl.client.send_message_api import AsyncSend, SendMessageAPI
-from impl.client.send_result import SendResult
+from impl.client.send_result import CommunicationMode, SendResult
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.common.message_const import PROPERTY_CORRELATION_ID
+from impl.common.message_to_send import Message
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
@@ -124,6 +129,32 @@ def _say_that_nobody_knows_later(original: Callable[..., None]) -> Callable[...,
     return _give_up
 
 
+@around(DefaultSend, "_blame")
+def _asynchronous_calls_say_nothing(original: Callable[..., None]) -> Callable[..., None]:
+    def _blame(self: DefaultSend, mq: PickedQueue, begin_ms: int, *, isolation: bool) -> None:
+        """Its answer does, or that none comes."""
+        if isolation or self.way.mode is not CommunicationMode.ASYNC:
+            original(self, mq, begin_ms, isolation=isolation)
+
+    return _blame
+
+
+@around(request_reply, "request_async")
+def _wait_for_what_was_sent(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def request_async(
+        producer: DefaultMQProducer, msg: Message, callback: RequestCallback, timeout_ms: int,
+    ) -> None:
+        """Who is told by an exception is not called back."""
+        try:
+            await original(producer, msg, callback, timeout_ms)
+        except JavaError:
+            futures = producer.impl.instance.manager.request_futures.request_future_table
+            if futures.remove(msg.get_property(PROPERTY_CORRELATION_ID) or "") is not None:
+                raise
+
+    return request_async
+
+
 REPAIRS = (
     Variant("queues_of_its_own", "repair", "Latency fault tolerance writes into a copy of the list.",
             "apache/rocketmq #7779", ("P3",), (_choose_from_a_copy,)),
@@ -137,4 +168,10 @@ REPAIRS = (
     Variant("honest_exceptions", "repair", "What was tried more than once is said to be unknown.",
             "an idea: any attempt without an answer may be stored", ("P1",),
             (_say_that_nobody_knows, _say_that_nobody_knows_later)),
+    Variant("calls_are_no_answers", "repair", "That an asynchronous call has ended says nothing of its broker.",
+            "an idea: MQClientAPIImpl#sendMessageAsync notes what becomes of it", ("P15",),
+            (_asynchronous_calls_say_nothing,)),
+    Variant("failed_requests_are_over", "repair", "A request whose call fails is not waited for.",
+            "an idea: as DefaultMQProducerImpl#request(Message, long), which removes it", ("P14",),
+            (_wait_for_what_was_sent,)),
 )

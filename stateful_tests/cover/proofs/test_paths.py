@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from proofs.divisions import multiples
 from proofs.engine import z3
-from proofs.paths import Limits, Path, PathLimitError, PathTable, enumerate_paths, multiples
+from proofs.paths import Limits, Path, PathLimitError, PathTable, enumerate_paths
 from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
 
 X, Y = z3.Int("x"), z3.Int("y")

@@ -13,6 +13,7 @@ from impl.events import (
     MessagesPolled,
     ProducerStarted,
     PublishInfoUpdated,
+    RequestTold,
     SendAnswered,
     SendAsked,
     SendAttempted,
@@ -41,6 +42,23 @@ def told(ms: int, status: str = "", key: str = "k", offset: int = 4, **more: Any
 def given(content: int, key: str = "k") -> Told:
     """A listener is given a message."""
     return 5, C, MessagesGiven("G", QUEUES[0], (4,), (key,), (0,), 16, False, (content,))
+
+
+def wants(now_ms: int, key: str = "k", *, later: bool = False) -> Told:
+    """The application sends, when its clock says this."""
+    ms, at, event = asked(1, key, *range(len(key.split(","))), later=later)
+    return ms, at, event._replace(now_ms=now_ms)
+
+
+def born(born_ms: int, attempts: int = 0, key: str = "k") -> Told:
+    """A listener is given a message that says when it was sent."""
+    ms, at, event = given(7, key)
+    return ms, at, event._replace(born_ms=(born_ms,), attempts=(attempts,))
+
+
+def replied(replied_to: str) -> Told:
+    """The application is told of a request."""
+    return 5, P, RequestTold(G, "k", replied_to)
 
 
 def polled(content: int, *, keys: tuple[str, ...] = ("k",)) -> Told:
@@ -82,6 +100,18 @@ HISTORIES = (
     Written("message_comes_as_it_was_sent", (asked(1, "j,k", 6, 7), given(6)), (asked(1, "j,k", 6, 7), given(6, "j"))),
     Written("message_comes_as_it_was_sent", (asked(1), HALF, appended(5, HALF[2].topic), given(8)), causes=("T5",)),
     Written("message_comes_as_it_was_sent", (asked(1), HALF, HALF, appended(5), given(8)), causes=()),
+    Written("message_is_born_when_it_is_sent", (wants(100), born(99)), (wants(100), born(100)), bounds=CALM),
+    Written("message_is_born_when_it_is_sent", (wants(100), born(20_101)), (wants(100), born(20_100)), bounds=CALM,
+            says="k was born 20001 ms after it was sent"),
+    Written("message_is_born_when_it_is_sent", (wants(100, later=True), born(19_101)),
+            (wants(100, later=True), born(19_100)), bounds=CALM),
+    Written("message_is_born_when_it_is_sent", (wants(100), born(99)), (asked(1), born(99), born(99, key="other"))),
+    Written("message_is_born_when_it_is_sent", (wants(100, "j,k"), born(99)), (wants(100, "j,k"), born(99, 1))),
+    Written("message_is_left_as_it_was", (asked(1), told(4, "SEND_OK", contents=(8,))),
+            (asked(1), told(4, "SEND_OK", contents=(7,)), told(5, "SEND_OK", "other", contents=(8,)), told(6))),
+    Written("outcome_is_told_once", (told(4), told(5, "SEND_OK")), (told(4), told(5, key="other")), causes=()),
+    Written("outcome_is_told_once", (replied(""), replied("k")), (replied(""),), causes=("P14",)),
+    Written("outcome_is_told_once", (replied("k"), replied("k")), (replied("k"),), causes=()),
     Written("result_is_what_the_broker_says", (answered(10), told(4, "SEND_OK")),
             (answered(10), told(4, "FLUSH_DISK_TIMEOUT")), says="SEND_OK of k, which no broker has answered"),
     Written("result_is_what_the_broker_says", (answered(1), told(4, "SEND_OK")), (answered(1), told(4))),

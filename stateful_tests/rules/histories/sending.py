@@ -12,6 +12,7 @@ from impl.events import (
     MessageAppended,
     ProducerStarted,
     PublishInfoUpdated,
+    QueueChosen,
     SendAnswered,
     SendAttempted,
     SendFailed,
@@ -56,6 +57,7 @@ def ended(ms: int, state: str) -> Told:
     return ms, P, HalfMessageEnded(ID, G, "k", state)
 
 
+CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
@@ -93,6 +95,8 @@ HISTORIES = (
     Written("attempts_are_used", broken=(GIVEN, failed(2, 1)), kept=(GIVEN, failed(13, 1)), causes=("P5",)),
     Written("attempts_are_used", broken=(GIVEN, failed(17, 1)), kept=(GIVEN, failed(10005, 0)), causes=("P7",)),
     Written("attempts_are_used", broken=(GIVEN, failed(10001, 1)), kept=(GIVEN, failed(10001)), causes=()),
+    Written("attempts_are_used", broken=(GIVEN, CHOSEN, tried(2), failed(-1, 1)), causes=(),
+            kept=(GIVEN, CHOSEN, failed(-1, 1))),
     Written("attempts_are_used", broken=(GIVEN, failed(-1, 0)), kept=(NOTHING_GIVEN, failed(-1, 0)), causes=()),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
             kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),

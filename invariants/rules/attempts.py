@@ -1,0 +1,157 @@
+"""What the requests of a producer say: for whom, to which queue, for how long; and what is never requested."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules.applications import LISTED
+from invariants.rules.facts import queue_text
+from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.weather import clock_was_set
+
+_NAMESPACE_ENDS = "%"
+
+
+def _event(_: int, event: events.SendAsked) -> events.SendAsked:
+    return event
+
+
+class attempt_has_the_time_that_is_left(Rule):
+    """Each attempt has what is left of the time-out of its send, no more and no less.
+
+    A thread may stand still before an asynchronous send is tried again.
+    """
+
+    cite = "DefaultMQProducerImpl#sendDefaultImpl, #sendSelectImpl, MQClientAPIImpl#sendMessageAsync: costTime"
+    about = "at group"
+    excuses = (clock_was_set("at"),)
+
+    asked = Kept("at key", begins=(events.SendAsked,), value=lambda ms, event: (ms + event.timeout_ms, event))
+
+    @on(events.SendAttempted)
+    def attempts(self, ms: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        asked = self.asked.get((at, event.key))
+        if asked is None or event.timeout_ms is None:
+            return
+        late_ms = (event.attempt - 1) * self.bounds.thread_pause_ms if asked[1].asynchronous else 0
+        left_ms = asked[0] - ms
+        if not left_ms <= event.timeout_ms <= left_ms + late_ms:
+            yield self.told(f"{at} waits {event.timeout_ms} ms for attempt {event.attempt} to send {event.key}, for "
+                            f"which {left_ms} ms are left", at, event.group)
+
+
+class request_names_what_is_meant(Rule):
+    """A request names the topic and the group of its send, with their namespace, and the queue that was chosen."""
+
+    cite = "ClientConfig#withNamespace, #queueWithNamespace, DefaultMQProducerImpl#sendSelectImpl"
+    about = "at group"
+
+    # What applications have asked for; a consumer that sends a message again means its retry topic.
+    asked = Kept("at key", begins=(events.SendAsked,), value=_event)
+    chosen = Kept("at key", begins=(events.QueueChosen,), value=lambda _, event: event.mq)
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        asked, chosen = self.asked.get((at, event.key)), self.chosen.get((at, event.key))
+        if asked is not None and (asked.group, asked.topic) != (event.group, event.mq.topic):
+            yield self.told(f"{at} sends {event.key} as {event.group} to {event.mq.topic}, and means {asked.group} and "
+                            f"{asked.topic}", at, asked.group)
+        if chosen is not None and chosen[1:] != event.mq[1:]:
+            yield self.told(f"{at} sends {event.key} to {queue_text(event.mq)}, and has chosen {queue_text(chosen)}",
+                            at, event.group)
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        """Applications know no namespace."""
+        asked = self.asked.get((at, event.key))
+        if asked is not None and event.mq is not None and _own_name(asked.topic) != event.mq.topic:
+            yield self.told(f"{at} is told that {event.key} is in {queue_text(event.mq)}", at, event.group)
+
+
+class illegal_message_is_not_sent(Rule):
+    """What no broker would take is refused before anything is sent.
+
+    Its topic is none, or one of the system, or its body is empty or too long.
+    """
+
+    cite = "Validators#checkMessage"
+    about = "at group"
+
+    illegal = Kept("key", survives="all")
+
+    @on(events.SendAsked)
+    def asks(self, ms: int, at: str, event: events.SendAsked) -> None:
+        del at
+        if not event.legal:
+            self.illegal[event.key,] = ms
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        if (event.key,) in self.illegal:
+            yield self.told(f"{at} sends {event.key}, which is illegal", at, event.group)
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        if (event.key,) in self.illegal and event.mq is not None:
+            yield self.told(f"{at} is told {event.status} of {event.key}, which is illegal", at, event.group)
+
+
+class legal_message_is_tried(Rule):
+    """A legal message of a topic whose queues are known is sent to some broker, before its send fails.
+
+    Who has chosen a queue itself may have chosen one whose broker is not known.
+    """
+
+    cite = "Validators#checkMessage, DefaultMQProducerImpl#sendDefaultImpl"
+    about = "at group"
+    calm = True
+
+    listed = Kept("at group topic", begins=(LISTED,))
+    asked = Kept("at key", begins=(events.SendAsked,), ends=(events.SendAttempted,), value=_event)
+    chosen = Kept("key", survives="all", begins=(events.QueueChosen,))
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        asked = self.asked.pop((at, event.key), None)
+        known = asked is not None and asked.legal and (at, event.group, asked.topic) in self.listed
+        if known and (event.key,) not in self.chosen:
+            yield self.told(f"{at} has not sent {event.key}, and gives it up", at, event.group)
+
+
+class new_topic_is_as_large_as_wished(Rule):
+    """A topic that is made for a message has as many queues at its broker as its producer wishes, at most.
+
+    It chooses among so many, too, as long as no broker has the topic.
+    """
+
+    cite = "DefaultMQProducer.defaultTopicQueueNums, MQClientInstance#updateTopicRouteInfoFromNameServer"
+    about = "at topic"
+
+    asked = Kept("topic", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.queue_nums)
+    made = Kept("topic", survives="all", begins=(events.TopicConfigUpdated,))
+
+    @on(events.TopicConfigUpdated)
+    def is_made(self, _: int, at: str, event: events.TopicConfigUpdated) -> Iterator[Told]:
+        wished = self.asked.get((event.topic,))
+        config = self.views.topics(at).get(event.topic)
+        if wished is not None and config is not None and config.write_queue_nums != wished:
+            yield self.told(f"{at} makes {event.topic} with {config.write_queue_nums} queues, and {wished} are wished",
+                            at, event.topic)
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        topic = event.mq.topic
+        wished = self.asked.get((topic,))
+        if wished is None or (topic,) in self.made:
+            return
+        most = max(Counter(mq.broker_name for mq in event.listed).values(), default=0)
+        if most > wished:
+            yield self.told(f"{at} chooses among {most} queues of a broker for {topic}, and wishes {wished}", at, topic)
+
+
+def _own_name(topic: str) -> str:
+    """Without its namespace."""
+    return topic.rpartition(_NAMESPACE_ENDS)[2]
+

@@ -1,0 +1,74 @@
+"""What applications are told of requests over messages: the reply that is theirs, or that none came in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
+
+
+class reply_is_that_of_its_request(Rule):
+    """Who asks over messages is given the reply to that request, and no other."""
+
+    cite = "ClientRemotingProcessor#processReplyMessage, RequestFutureHolder#getRequestFutureTable"
+    about = "group key"
+
+    @on(events.RequestTold)
+    def told_of(self, _: int, at: str, event: events.RequestTold) -> Iterator[Told]:
+        if event.replied_to not in ("", event.key):
+            yield self.told(f"{at} is given the reply to {event.replied_to} for {event.key}", event.group, event.key)
+
+
+class request_is_over_in_its_time(Duty):
+    """Who asks over messages has the reply, or is told that there is none, when the time-out is over."""
+
+    cite = "DefaultMQProducer#request, RequestFutureHolder#scanExpiredRequest"
+    about = "at group key"
+    within_ms = deadlines.request_over
+    paid_by = (events.RequestTold,)
+    late = "{at} has heard nothing of its request {key} for {waited_ms} ms"
+
+    @on(events.RequestAsked)
+    def asks(self, ms: int, at: str, event: events.RequestAsked) -> None:
+        self.owe((at, event.group, event.key), ms)
+
+
+class reply_comes_to_who_waits(Rule):
+    """A reply that was sent in time, and taken by its broker, is given to who waits for it."""
+
+    cite = "ReplyMessageProcessor#pushReplyMessage, ClientRemotingProcessor#receiveReplyMessage"
+    about = "group key"
+    calm = True
+
+    until_ms = Kept("key", survives="all", begins=(events.RequestAsked,), value=lambda ms, event: ms + event.timeout_ms)
+    replied = Kept("key", survives="all")
+
+    @on(events.RequestReplied)
+    def replies(self, ms: int, at: str, event: events.RequestReplied) -> None:
+        del at
+        if ms < self.until_ms.get((event.key,), ms):
+            self.replied[event.key,] = ms
+
+    @on(events.RequestTold)
+    def told_of(self, _: int, at: str, event: events.RequestTold) -> Iterator[Told]:
+        if not event.replied_to and (event.key,) in self.replied:
+            yield self.told(f"{at} is told that there is no reply to {event.key}, which has come", event.group,
+                            event.key)
+
+
+class request_says_how_long_it_waits(Rule):
+    """Who is to reply can read from the request how long its sender waits."""
+
+    cite = "DefaultMQProducerImpl#prepareSendRequest: PROPERTY_MESSAGE_TTL"
+    about = "group key"
+
+    asked = Kept("key", survives="all", begins=(events.RequestAsked,), value=lambda _, event: event.timeout_ms)
+
+    @on(events.RequestGiven)
+    def gives(self, _: int, at: str, event: events.RequestGiven) -> Iterator[Told]:
+        waits_ms = self.asked.get((event.key,), event.timeout_ms)
+        if event.timeout_ms != waits_ms:
+            yield self.told(f"{at} reads that {event.key} waits {event.timeout_ms} ms, and it waits {waits_ms} ms",
+                            event.group, event.key)

@@ -1,0 +1,94 @@
+"""What producers make of what their listeners say of transactions, and when they ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from invariants.rules.match import Match
+from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.sending import OWN_TOPICS
+
+_NOBODY_KNOWS, _ROLLBACK = "UNKNOW", "ROLLBACK_MESSAGE"
+_SAYS_NOTHING = frozenset({"NULL", "EXCEPTION"})
+"""Answers of listeners that count as UNKNOW."""
+_OK = 0
+
+
+def _answers(rule: transaction_ends_as_its_listener_says, event: events.EndTransactionTaken) -> frozenset[str]:
+    """What a listener has answered of a half message, as a broker may hear it."""
+    answers = rule.answers.get((event.key, event.from_check), ())
+    return frozenset(_NOBODY_KNOWS if one in _SAYS_NOTHING else one for one in answers)
+
+
+class transaction_ends_as_its_listener_says(Rule):
+    """A broker is told of a transaction what the listener has answered; who throws or answers null does not know.
+
+    It is told whether it has asked, and which half message it is. What is not safe at its broker is rolled back.
+    """
+
+    cite = "DefaultMQProducerImpl#endTransaction, #checkTransactionState"
+    about = "group key"
+
+    # What listeners have answered, when they were asked to do the transaction, or what became of it; whose message is
+    # safe; and where brokers have put the half messages.
+    answers = Kept("key checked", survives="all")
+    safe = Kept("key", survives="all", begins=(Match(events.SendAnswered, having=lambda one: one.code == _OK),))
+    halves = Kept("key", survives="all")
+
+    @on(events.TransactionAnswered)
+    def answered(self, _: int, at: str, event: events.TransactionAnswered) -> None:
+        del at
+        self.answers.setdefault((event.key, event.checked), set()).add(event.answer)
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            self.halves.setdefault((event.key,), set()).add((at, event.queue_offset, event.commit_log_offset))
+
+    @on(events.EndTransactionTaken)
+    def ends(self, _: int, at: str, event: events.EndTransactionTaken) -> Iterator[Told]:
+        said = _answers(self, event)
+        if not said and not event.from_check and (event.key,) not in self.safe:
+            said = frozenset({_ROLLBACK})
+        if event.state not in said:
+            yield self.told(f"{at} is told {event.state} of {event.key}, and the listener says "
+                            f"{' or '.join(sorted(said)) or 'nothing'}", event.group, event.key)
+        halves = self.halves.get((event.key,), ())
+        here = {place[0] for place in halves}
+        if at in here and (at, event.queue_offset, event.commit_log_offset) not in halves:
+            yield self.told(f"{at} is told that {event.key} is its half message {event.queue_offset}, at "
+                            f"{event.commit_log_offset} of the log, and it is not", event.group, event.key)
+
+
+class transaction_is_run_when_its_message_is_safe(Rule):
+    """A transaction is done if its half message was answered SEND_OK, and at no other time."""
+
+    cite = "DefaultMQProducerImpl#sendMessageInTransaction: switch (sendResult.getSendStatus())"
+    about = "group key"
+
+    codes = Kept("at key", begins=(events.SendAnswered,), value=lambda _, event: event.code)
+
+    @on(events.TransactionAsked)
+    def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
+        code = self.codes.get((at, event.key))
+        if not event.checked and code != _OK:
+            yield self.told(f"{at} does the transaction of {event.key}, whose send was answered {code}", event.group,
+                            event.key)
+
+
+class half_message_is_not_delayed(Rule):
+    """A half message is put at once, and into its topic when its transaction is committed, whatever delay it has."""
+
+    cite = "DefaultMQProducerImpl#sendMessageInTransaction: ignore DelayTimeLevel parameter"
+    about = "at key"
+
+    # Half messages that are not in their topics yet: later their consumers may want them again.
+    halves = Kept("key", survives="all", begins=(Match(events.SendAsked, having=lambda one: one.half),), ends=(
+        Match(events.MessageAppended, of="key", having=lambda one: not one.topic.startswith(OWN_TOPICS)),))
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        if event.topic == RMQ_SYS_SCHEDULE_TOPIC and (event.key,) in self.halves:
+            yield self.told(f"{at} delays {event.key}", at, event.key)

@@ -1,0 +1,75 @@
+"""Written histories of what the requests of producers say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.attempts  # noqa: F401  # declares the rules
+from impl.common.topic_config import TopicConfig
+from impl.decisions.message_queue import MessageQueue
+from impl.events import QueueChosen, SendTold, TopicConfigUpdated
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.histories.applications import CALM, LISTED, P, asked, told, tried
+from stateful_tests.rules.written import Tables, Written
+
+Told = tuple[int, str, Any]
+G, A = "P", "broker-a"
+FULL, OWN = "shop%orders", MessageQueue("orders", A, 0)
+PAUSING, FAILS = Bounds(thread_pause_ms=100), Tables(calm=False)
+MADE = (1, A, TopicConfigUpdated(A, "orders"))
+
+
+def wants(**fields: Any) -> Told:
+    """The application sends, in a way of its own."""
+    ms, at, event = asked(0)
+    return ms, at, event._replace(**fields)
+
+
+def late(timeout_ms: int, attempt: int = 1) -> Told:
+    """The request is sent 2 ms later, and waits so long."""
+    return tried(attempt, timeout_ms=timeout_ms)
+
+
+def chosen(queue_id: int) -> Told:
+    """The application has chosen a queue."""
+    return 1, P, QueueChosen(G, "k", OWN._replace(queue_id=queue_id))
+
+
+def queues(number: int) -> Tables:
+    """The topic as its broker has it."""
+    return Tables(topics={"orders": TopicConfig("orders", number, number)})
+
+
+LATER = wants(asynchronous=True)
+ILLEGAL = wants(legal=False)
+TRIED = tried()
+
+HISTORIES = (
+    Written("attempt_has_the_time_that_is_left", (asked(0), late(2_999)), (asked(0), late(2_998)), says="2998 ms are"),
+    Written("attempt_has_the_time_that_is_left", (asked(0), late(2_997)), (asked(0), TRIED, tried(key="other"))),
+    Written("attempt_has_the_time_that_is_left", (LATER, late(3_099, 2)), (LATER, late(3_098, 2)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (LATER, late(2_999)), (LATER, late(2_998)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (asked(0), late(3_000, 2)), (asked(0), late(2_998, 2)),
+            bounds=PAUSING),
+    Written("request_names_what_is_meant", (wants(topic=FULL), TRIED), (wants(), TRIED), says="sends k as P to orders"),
+    Written("request_names_what_is_meant", (wants(group="shop%P"), TRIED), (TRIED,), says="means shop%P"),
+    Written("request_names_what_is_meant", (chosen(1), TRIED), (chosen(0), TRIED), says="has chosen queue 1"),
+    Written("request_names_what_is_meant", (wants(topic=FULL), chosen(1), TRIED),
+            (wants(topic=FULL), chosen(1), (2, "c1", TRIED[2]))),
+    Written("request_names_what_is_meant", (wants(topic="shop%others"), told(4, "SEND_OK")),
+            (wants(topic=FULL), told(4, "SEND_OK"), told(5))),
+    Written("illegal_message_is_not_sent", (ILLEGAL, TRIED), (wants(), TRIED), says="sends k, which is illegal"),
+    Written("illegal_message_is_not_sent", (ILLEGAL, told(4, "SEND_OK")), (ILLEGAL, told(4)), says="is told SEND_OK"),
+    Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, wants(), TRIED, told(4))),
+    Written("legal_message_is_tried", (LISTED, wants(), told(4)), (wants(), told(4))),
+    Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, ILLEGAL, told(4))),
+    Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, chosen(0), wants(), told(4))),
+    Written("legal_message_is_tried", (LISTED, wants(), (4, P, SendTold(G, "k"))), (LISTED, wants(), told(4)),
+            kept_views=FAILS, bounds=CALM),
+    Written("new_topic_is_as_large_as_wished", (wants(queue_nums=2), MADE), (wants(queue_nums=2), MADE),
+            views=queues(8), kept_views=queues(2), says="with 8 queues, and 2 are wished"),
+    Written("new_topic_is_as_large_as_wished", (wants(queue_nums=2), MADE), (wants(), MADE), views=queues(8)),
+    Written("new_topic_is_as_large_as_wished", (wants(queue_nums=1), TRIED), (wants(queue_nums=2), TRIED)),
+    Written("new_topic_is_as_large_as_wished", (wants(queue_nums=1), TRIED), (wants(queue_nums=1), MADE, TRIED),
+            kept_views=queues(1)),
+)

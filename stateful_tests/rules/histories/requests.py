@@ -1,0 +1,54 @@
+"""Written histories of requests over messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.requests  # noqa: F401  # declares the rules
+from impl.events import BrokerStarted, RequestAsked, RequestGiven, RequestReplied, RequestTold
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Tables, Written
+
+P, C, G = "producer1", "c1", "P"
+CALM, FAILS = Bounds(), Tables(calm=False)
+OVER_MS = 3_000 + 1_000 + 3_000 + 12_000 + 18_000 + 2_000
+Told = tuple[int, str, Any]
+
+
+def asked(ms: int = 0, key: str = "k") -> Told:
+    """The application asks."""
+    return ms, P, RequestAsked(G, key, "orders", 3_000)
+
+
+def told(ms: int = 5, replied_to: str = "") -> Told:
+    """It is told what became of that."""
+    return ms, P, RequestTold(G, "k", replied_to)
+
+
+def replied(ms: int, key: str = "k") -> Told:
+    """Somebody has replied."""
+    return ms, C, RequestReplied("G", key)
+
+
+def given(timeout_ms: int, key: str = "k") -> Told:
+    """Somebody is to reply."""
+    return 3, C, RequestGiven("G", key, timeout_ms)
+
+
+def at(ms: int) -> Told:
+    """Time passes."""
+    return ms, "broker-a", BrokerStarted("broker-a", "broker-a", 0)
+
+
+HISTORIES = (
+    Written("reply_is_that_of_its_request", (told(5, "other"),), (told(5, "k"), told(6)), says="the reply to other"),
+    Written("request_is_over_in_its_time", (asked(),), (asked(), told()), bounds=CALM),
+    Written("request_is_over_in_its_time", (asked(), at(OVER_MS + 1), told(OVER_MS + 1)),
+            (asked(), at(OVER_MS), told(OVER_MS)), bounds=CALM, says="heard nothing of its request k"),
+    Written("reply_comes_to_who_waits", (asked(), replied(2_999), told(3_000)),
+            (asked(), replied(3_000), told(3_000))),
+    Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told(5, "k"))),
+    Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2, "other"), told())),
+    Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told()), kept_views=FAILS),
+    Written("request_says_how_long_it_waits", (asked(), given(-1)), (asked(), given(3_000), given(-1, "other"))),
+)

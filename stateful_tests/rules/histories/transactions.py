@@ -1,0 +1,72 @@
+"""Written histories of transactions: what listeners say, and what brokers hear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.transactions  # noqa: F401  # declares the rules
+from impl.events import (
+    EndTransactionTaken,
+    MessageAppended,
+    SendAnswered,
+    SendAsked,
+    TransactionAnswered,
+    TransactionAsked,
+)
+from stateful_tests.rules.written import Written
+
+A, B, P, G = "broker-a", "broker-b", "producer1", "P"
+HALF, DELAYED = "RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
+COMMIT, ROLLBACK, UNKNOW = "COMMIT_MESSAGE", "ROLLBACK_MESSAGE", "UNKNOW"
+Told = tuple[int, str, Any]
+
+
+def says(answer: str, *, checked: bool = False) -> Told:
+    """The listener answers."""
+    return 3, P, TransactionAnswered(G, "k", checked, answer)
+
+
+def ends(state: str, *, checked: bool = False, offset: int = 4) -> Told:
+    """A broker is told."""
+    return 5, A, EndTransactionTaken(A, G, "k", state, checked, offset, 100 * offset)
+
+
+def put(topic: str = HALF, offset: int = 4, at: str = A) -> Told:
+    """A broker has the message."""
+    return 1, at, MessageAppended(at, topic, 0, offset, 100 * offset, 100, "k")
+
+
+def asked(*, half: bool) -> Told:
+    """The application sends."""
+    return 0, P, SendAsked(G, "k", "orders", 3, 3_000, (7,), half=half)
+
+
+def answered(code: int = 0) -> Told:
+    """The broker has answered the send."""
+    return 2, P, SendAnswered(A, "orders", 0, 4, 400, "k", code)
+
+
+DOES, CHECKS = ((3, P, TransactionAsked(G, "k", checked)) for checked in (False, True))
+RULE = "transaction_ends_as_its_listener_says"
+
+HISTORIES = (
+    Written(RULE, (says(COMMIT), ends(ROLLBACK)), (says(COMMIT), ends(COMMIT)), says="and the listener says COMMIT"),
+    Written(RULE, (says("NULL"), ends(COMMIT)), (says("NULL"), ends(UNKNOW)), says="listener says UNKNOW"),
+    Written(RULE, (says("EXCEPTION", checked=True), ends(ROLLBACK, checked=True)),
+            (says("EXCEPTION", checked=True), ends(UNKNOW, checked=True))),
+    Written(RULE, (says(COMMIT, checked=True), ends(COMMIT)), (says(COMMIT, checked=True), ends(COMMIT, checked=True))),
+    Written(RULE, (answered(), ends(ROLLBACK)), (answered(11), ends(ROLLBACK)), says="the listener says nothing"),
+    Written(RULE, (answered(11), ends(COMMIT)), (answered(), says(COMMIT), ends(COMMIT))),
+    Written(RULE, (answered(), ends(ROLLBACK, checked=True)), (ends(ROLLBACK),)),
+    Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)), (put(), says(COMMIT), ends(COMMIT)), says="and it is"),
+    Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)),
+            (put(), put(offset=5), says(COMMIT), ends(COMMIT, offset=5))),
+    Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)), (put(at=B), says(COMMIT), ends(COMMIT, offset=5))),
+    Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)), (put("orders"), says(COMMIT), ends(COMMIT, offset=5))),
+    Written("transaction_is_run_when_its_message_is_safe", (answered(11), DOES), (answered(), DOES)),
+    Written("transaction_is_run_when_its_message_is_safe", (DOES,), (CHECKS,)),
+    Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=False), put(DELAYED))),
+    Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=True), put())),
+    Written("half_message_is_not_delayed", (asked(half=True), put(), put(DELAYED)),
+            (asked(half=True), put(), put("orders"), put(DELAYED))),
+)
