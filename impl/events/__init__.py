@@ -262,6 +262,12 @@ from impl.events.offsets import (
 from impl.events.offsets import (
     ResetReceived as ResetReceived,
 )
+from impl.events.operators import (
+    OrderDone as OrderDone,
+)
+from impl.events.operators import (
+    OrderGiven as OrderGiven,
+)
 from impl.events.ownership import (
     AllocationFailed as AllocationFailed,
 )

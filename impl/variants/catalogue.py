@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from impl.variants.bugs import (
+    administration,
     applications,
     broker_clients,
     copies,
@@ -59,7 +60,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *name_server.BUGS, *broker_clients.BUGS, *rebalancing.BUGS, *lock_bugs.BUGS, *offset_bugs.BUGS, *mixed.BUGS,
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
-    *copies.BUGS, *retries.BUGS, *inquiries.BUGS, *producing.BUGS,
+    *copies.BUGS, *retries.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

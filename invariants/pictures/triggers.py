@@ -17,7 +17,7 @@ TRIGGERS: tuple[type, ...] = (
     e.ConsumerStarted, e.ConsumerStopping, e.ConsumerSuspended, e.NameServersReplaced, e.OffsetsLeftOut,
     e.BrokerStarted, e.BrokerStopping, e.OffsetsReset, e.SubscriptionGroupDeleted, e.TopicConfigDeleted, e.TopicDeleted,
     e.WritePermWiped, e.WritePermAdded, e.KVConfigPut, e.ResetReceived,
-    e.TopicUnsubscribed, e.OffsetFoundIllegal,
+    e.TopicUnsubscribed, e.OffsetFoundIllegal, e.OrderGiven,
 )
 """Events that say what somebody has done: a program was started or stopped, an operator gave an order."""
 LASTING: tuple[type, ...] = (e.PartitionBegan, e.ForceFailed, e.DiskFilled)

@@ -13,9 +13,9 @@ CONCEPTS = (
     "brokered_messages", "causes_in_groups", "causes_of_locks", "causes_of_offsets", "causes_of_routes",
     "causes_of_shares", "clients", "consumption", "copies", "delays", "deliveries", "group_tables", "half_messages",
     "held_pulls", "inquiries", "known_brokers", "leaving", "locks", "membership", "notices", "observed", "offsets",
-    "ownership", "polling", "progress", "promises", "registration", "replicated_logs", "requests", "resets", "retries",
-    "routes", "sending", "server_files", "shares", "shunned_brokers", "store_answers", "stored_logs", "stored_queues",
-    "subscriptions", "transactions",
+    "orders", "ownership", "polling", "progress", "promises", "registration", "replicated_logs", "requests", "resets",
+    "retries", "routes", "sending", "server_files", "shares", "shunned_brokers", "store_answers", "stored_logs",
+    "stored_queues", "subscriptions", "transactions",
 )
 """The modules that declare rules; a new one belongs here."""
 

@@ -170,9 +170,17 @@ class producers_are_known(Promise):
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
         Excuse("it is gone, and expires by the clock of the broker, which was set back",
                when=lambda rule, told: told.about[:1] in rule.set_back and rule.lists(*told.about)),
+        Excuse("the consumers of the client do not know the broker: no route that they have names it",
+               when=lambda rule, told: rule.is_unknown_to(*told.about)),
     )
 
     set_back = Kept("at", survives="all", begins=(Match(ClockJumped, having=lambda one: one.ms < 0),))
+
+    def is_unknown_to(self, at: str, _: str, client_id: str) -> bool:
+        """Whether the client has consumers, and these speak to other brokers only."""
+        machines = [one.machine for one in self.views.consumers() if one.client_id == client_id]
+        known = {addr for one in machines for addr in self.views.known_addresses(one, client_id).values()}
+        return bool(machines) and not {one.broker_addr for one in self.views.brokers() if one.machine == at} & known
 
     def lists(self, at: str, group: str, client_id: str) -> bool:
         """Whether the broker has the producer in its table."""

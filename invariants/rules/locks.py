@@ -162,6 +162,25 @@ class refused_lock_is_not_believed(Rule):
                                 at, *held[1:4])
 
 
+class lock_answers_are_true(Rule):
+    """Where nothing fails a client is answered, of the queues that it asks for, those whose locks it has then."""
+
+    cite = "AdminBrokerProcessor#lockBatchMQ, RebalanceLockManager#tryLockBatch"
+    calm = True
+    about = "at client_id group mq"
+
+    @after(events.LocksAnswered)
+    def answered(self, _: int, at: str, event: events.LocksAnswered) -> Iterator[Told]:
+        for mq in sorted(event.asked):
+            lock = self.views.lock(at, event.group, mq)
+            has = lock is not None and lock.client_id == event.client_id
+            if has != (mq in event.granted):
+                what = "is refused" if mq not in event.granted else "is granted"
+                whose = f"is locked for {lock.client_id}" if lock else "nobody has locked"
+                yield self.told(f"{event.client_id} {what} {queue_text(mq)}, which {whose} at {at}",
+                                at, event.client_id, event.group, mq)
+
+
 class leaver_frees_its_locks(Duty):
     """A client that shuts down and says goodbye has given the locks of its idle queues back.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
-from impl.decisions.flags import PERM_WRITE, clear_flag, has_flag
+from impl.decisions.flags import PERM_READ, PERM_WRITE, clear_flag, has_flag
 from impl.decisions.names import MASTER_ID, RMQ_SYS_SELF_TEST_TOPIC
 from impl.decisions.route_queues import QueueData
 from invariants.rules import deadlines
@@ -140,12 +140,15 @@ class routes_lead_to_the_living(Rule):
                                 f"{dead_ms} ms", at, machine_of(addr))
 
 
-def _lacks_what_was_wiped(rule: Any, told: Told) -> bool:
-    """Whether a permission to write that was wiped there is all that a route lacks."""
+def _has_the_permission_it_was_told(rule: Any, told: Told) -> bool:
+    """Whether all that differs is a permission that an operator has told this name server."""
     namesrv, broker_name, topic = told.about
     routed, real = queues_of(rule.views, namesrv, broker_name)[topic], rule.real(broker_name, topic)
-    wiped = [data._replace(perm=clear_flag(data.perm, PERM_WRITE)) for data in real if data is not None]
-    return (namesrv, broker_name) in rule.wiped and routed in wiped
+    wiped, added = ((namesrv, broker_name) in table for table in (rule.wiped, rule.added))
+    return any(
+        routed == data._replace(perm=perm) for data in real if data is not None
+        for perm, was_told in ((clear_flag(data.perm, PERM_WRITE), wiped), (PERM_READ | PERM_WRITE, added),
+                               (PERM_READ, wiped and added)) if was_told)
 
 
 def _differences(routed: QueueData, real: QueueData | None) -> str:
@@ -165,10 +168,12 @@ class routes_say_what_brokers_have(Promise):
     cite = "RouteInfoManager#registerBroker, #createAndUpdateQueueData"
     about = "at broker_name topic"
     within_ms = deadlines.all_expired
-    excuses = (Excuse("the permission to write was wiped there, and nothing else differs", when=_lacks_what_was_wiped),)
+    excuses = (Excuse("the permission to write was wiped there, or given, and nothing else differs",
+                      when=_has_the_permission_it_was_told),)
 
-    # No registration of a known version gives the permission back.
+    # No registration of a known version gives the permission back; who gives it sets it to 6, whatever it was.
     wiped = Kept("at broker_name", survives="all", begins=(events.WritePermWiped,))
+    added = Kept("at broker_name", survives="all", begins=(events.WritePermAdded,))
 
     def real(self, broker_name: str, topic: str) -> list[QueueData | None]:
         """What each master of this name has of a topic."""

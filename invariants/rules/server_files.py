@@ -22,15 +22,25 @@ class key_values_survive(Rule):
     cite = "KVConfigManager#persist, #load"
     about = "at namespace key"
 
-    values = Kept("at namespace key", survives="kill", begins=(events.KVConfigPut,), value=lambda _, event: event.value)
+    excuses = (Excuse("there was no room on its disk for the file when the key was put",
+                      when=lambda rule, told: rule.had_no_room(told.about[0], told.since_ms)),)
+
+    # With the time at which they were put.
+    values = Kept("at namespace key", survives="kill", begins=(events.KVConfigPut,),
+                  value=lambda ms, event: (event.value, ms))
+
+    def had_no_room(self, at: str, put_ms: int) -> bool:
+        """Whether the disk was full when the file was to be written."""
+        return self.facts.had_no_room(at, put_ms - deadlines.in_file(self.bounds), put_ms)
 
     @on(events.KVConfigLoaded)
     def loaded(self, _: int, at: str, event: events.KVConfigLoaded) -> Iterator[Told]:
         found = {(at, namespace, key): value for namespace, key, value in event.values}
-        for key, value in [one for one in self.values.items() if one[0][0] == at]:
+        for key, (value, put_ms) in [one for one in self.values.items() if one[0][0] == at]:
             del self.values[key]
             if found.get(key) != value:
-                yield self.told(f"{at} starts with {found.get(key, 'nothing')} for {key[2]}, not with {value}", *key)
+                yield self.told(f"{at} starts with {found.get(key, 'nothing')} for {key[2]}, not with {value}", *key,
+                                since_ms=put_ms)
 
 
 class topic_survives_its_broker(Rule):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from typing import TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
@@ -65,6 +66,12 @@ class BrokerViews:
     def subscription_groups(self, broker: str) -> list[str]:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]
+
+    def group_config(self, broker: str, group: str) -> tuple[int | bool, ...] | None:
+        """SubscriptionGroupManager.subscriptionGroupTable: the fields of a group behind its name; None: it has none."""
+        found = self.living.broker(broker)
+        config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
+        return None if config is None else astuple(config)[1:]
 
     def retry_queue_nums(self, broker: str, group: str) -> int | None:
         """SubscriptionGroupConfig.retryQueueNums of a group; None where it is not configured, or no broker runs."""

@@ -49,6 +49,12 @@ class NamesrvViews:
         return {addr: Registration(getattr(info.channel, "remote_address", ""), info.channel.is_active())
                 for addr, info in entries}
 
+    def key_values(self, namesrv: str) -> dict[str, str | None]:
+        """KVConfigManager.configTable: "namespace key" to value."""
+        found = self.living.namesrv(namesrv)
+        tables = () if found is None else found.kv_config.config_table.entries()
+        return {f"{namespace} {key}": value for namespace, table in tables for key, value in table.entries()}
+
     def _route_info(self, machine: str) -> RouteInfoManager | None:
         namesrv = self.living.namesrv(machine)
         return None if namesrv is None else namesrv.route_info

@@ -6,6 +6,7 @@ A deed asks the tape whom, does something and says to whom and what. Machines ha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import astuple, replace
 from functools import partial
 from typing import Any
 
@@ -16,9 +17,10 @@ from impl.common import headers
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
-from impl.events import ClusterInfoFetched, KeyAnswered, KeyAsked, OffsetsReset
+from impl.events import ClusterInfoFetched, KeyAnswered, KeyAsked, OffsetsReset, OrderDone, OrderGiven
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.hosts.simulation.node import Node
 from impl.ports.remoting import Command
@@ -49,6 +51,20 @@ PAST_MS = 100 * HOUR_MS, HOUR_MS, 60_000
 FULL_PERCENT = 80
 """Of a disk from which a broker deletes what is older than three days."""
 
+ORDERED_TOPICS, OLD_TOPIC = ("refunds-2023", "payments-2023"), "archive"
+"""Nobody uses them. The old one is there from the beginning, and goes for good."""
+TOPIC_CONFIGS = ((4, 4, PERM_READ | PERM_WRITE, 0), (8, 2, PERM_READ, 0), (2, 2, PERM_READ | PERM_WRITE, 1))
+"""Queues to read and to write, permission, system flags."""
+ORDERED_GROUPS = ("audit", "second-audit")
+GROUP_CONFIGS = (
+    SubscriptionGroupConfig("", retry_queue_nums=3, retry_max_times=5),
+    SubscriptionGroupConfig("", consume_enable=False, broker_id=1, which_broker_when_consume_slowly=2),
+)
+ORDERED_KEYS = (("notes", "owner"), ("notes", "phone"), ("limits", "owner"))
+"""Of each the namespace and the key."""
+KEY_VALUES = ("1", "2", None)
+ORDERS_AT_A_TIME = 8
+
 Done = tuple[str, str]
 """To whom something was done, and what."""
 
@@ -61,7 +77,7 @@ def _each_of(world: World, *questions: tuple[str, Sequence[Any]]) -> list[Any]:
     """What the tape picks for each question from its items; all are put before one without items ends the deed."""
     tape = world.simulation.kernel.tape
     picked = [items[tape.pick(len(items), what)] if items else None for what, items in questions]
-    if None in picked:
+    if not all(items for _, items in questions):
         raise NothingToDoError
     return picked
 
@@ -275,9 +291,14 @@ def ask_for_a_key(world: World) -> Done:
 def create_topic(world: World) -> Done:
     """An operator creates a topic, or changes the number of its queues."""
     broker, queues = _each_of(world, ("where", _masters(world)), ("how many queues", (4, 6, 8)))
-    header = headers.CreateTopicRequestHeader(TOPIC, queues, queues, PERM_READ | PERM_WRITE)
-    _order(world, world.brokers[broker].broker_addr, RequestCode.UPDATE_AND_CREATE_TOPIC, header)
+    make_topic(world, broker, TOPIC, queues)
     return broker, f"is told that {TOPIC} has {queues} queues"
+
+
+def make_topic(world: World, broker: str, topic: str, queues: int) -> None:
+    """An operator tells a broker to have a topic, and does not wait for the answer."""
+    header = headers.CreateTopicRequestHeader(topic, queues, queues, PERM_READ | PERM_WRITE)
+    _order(world, world.brokers[broker].broker_addr, RequestCode.UPDATE_AND_CREATE_TOPIC, header)
 
 
 def resize_topic(world: World) -> Done:
@@ -337,6 +358,97 @@ async def fetch_cluster_info(world: World, namesrv: str) -> ClusterInfoFetched:
     fetched = ClusterInfoFetched(namesrv, frozenset(brokers), named)
     world.simulation.nodes[OPERATOR].trace(fetched)
     return fetched
+
+
+def administer(world: World) -> Done:
+    """An operator gives several orders, one after another; none is about what others use."""
+    orders = [_one_of(world, "what an operator orders", _ORDERS)(world) for _ in range(ORDERS_AT_A_TIME)]
+    node = world.simulation.nodes[OPERATOR]
+
+    async def give(address: str, request: Command, order: OrderGiven) -> None:
+        if order.kind == "route" and order.name in _topics(world):
+            return
+        node.trace(order)
+        answer = await world.testers[OPERATOR].invoke_sync(address, request, 5_000)
+        if answer.code == ResponseCode.SUCCESS:
+            node.trace(OrderDone(*order))
+
+    async def give_all() -> None:
+        for order in orders:
+            await _uncaught(partial(give, *order))()
+
+    world.call(OPERATOR, give_all)
+    return OPERATOR, "; ".join(f"tells {order.server} how the {order.kind} {order.name} is to be: {order.wanted}"
+                               for *_, order in orders)
+
+
+def _topic_order(world: World) -> tuple[str, Command, OrderGiven]:
+    """Create, change or delete a topic at one broker."""
+    broker, topic, wanted = _each_of(world, ("where", _masters(world)), ("which topic", (*ORDERED_TOPICS, OLD_TOPIC)),
+                                     ("how it is to be", (*TOPIC_CONFIGS, None)))
+    wanted = None if topic == OLD_TOPIC else wanted
+    request = Command(RequestCode.DELETE_TOPIC_IN_BROKER, headers.TopicRequestHeader(topic))
+    if wanted is not None:
+        read, write, perm, flags = wanted
+        header = headers.CreateTopicRequestHeader(topic, read, write, perm, topic_sys_flag=flags)
+        request = Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header)
+    return world.brokers[broker].broker_addr, request, OrderGiven(broker, "topic", topic, wanted)
+
+
+def _group_order(world: World) -> tuple[str, Command, OrderGiven]:
+    """Configure or delete a group at one broker."""
+    broker, group, config = _each_of(world, ("where", _masters(world)), ("which group", ORDERED_GROUPS),
+                                     ("how it is to be", (*GROUP_CONFIGS, None)))
+    request = Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, headers.DeleteSubscriptionGroupRequestHeader(group))
+    wanted = None
+    if config is not None:
+        request = Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=replace(config, group_name=group))
+        wanted = astuple(config)[1:]
+    return world.brokers[broker].broker_addr, request, OrderGiven(broker, "group", group, wanted)
+
+
+def _key_value_order(world: World) -> tuple[str, Command, OrderGiven]:
+    """Put or delete a key at a name server."""
+    namesrv, (namespace, key), value = _each_of(
+        world, ("where", [*world.namesrvs]), ("which key", ORDERED_KEYS), ("what value", KEY_VALUES))
+    code = RequestCode.DELETE_KV_CONFIG if value is None else RequestCode.PUT_KV_CONFIG
+    wanted = None if value is None else (value,)
+    return (f"{namesrv}:9876", Command(code, headers.KVConfigRequestHeader(namespace, key, value)),
+            OrderGiven(namesrv, "key value", f"{namespace} {key}", wanted))
+
+
+def _permission_order(world: World) -> tuple[str, Command, OrderGiven]:
+    """Tell a name server that a broker may be written, or not."""
+    namesrv, broker_name, writable = _each_of(
+        world, ("where", [*world.namesrvs]), ("whose", BROKERS), ("whether it may be written", (False, True)))
+    code = RequestCode.ADD_WRITE_PERM_OF_BROKER if writable else RequestCode.WIPE_WRITE_PERM_OF_BROKER
+    return (f"{namesrv}:9876", Command(code, headers.BrokerNameRequestHeader(broker_name)),
+            OrderGiven(namesrv, "permission", broker_name, (writable,)))
+
+
+def _route_order(world: World) -> tuple[str, Command, OrderGiven]:
+    """Let a name server forget the old topic, when no broker has it any more: the admin tool deletes it there first."""
+    namesrv = _one_of(world, "where", [*world.namesrvs])
+    return (f"{namesrv}:9876", Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, headers.TopicRequestHeader(OLD_TOPIC)),
+            OrderGiven(namesrv, "route", OLD_TOPIC, None))
+
+
+def _topics(world: World) -> set[str]:
+    """The topics of all brokers."""
+    tables = (broker.topic_config_manager.topic_config_table for broker in world.brokers.values())
+    return {topic for table in tables for topic in table.key_set()}
+
+
+_ORDERS = (_topic_order, _group_order, _key_value_order, _topic_order, _group_order, _key_value_order,
+           _permission_order, _route_order)
+
+
+def restart_name_server(world: World) -> Done:
+    """An operator kills a name server, and starts it again."""
+    namesrv = _one_of(world, "which name server", [name for name in world.namesrvs if world.alive(name)])
+    world.simulation.kill(namesrv)
+    world.simulation.restart_after(namesrv, 1_000)
+    return namesrv, "is killed, and started again"
 
 
 def _order(world: World, address: str, code: int, header: object) -> None:

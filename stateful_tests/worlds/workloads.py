@@ -28,7 +28,7 @@ from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.concepts import FOLLOWED
 from invariants.refinement.follower import Follower
 from stateful_tests.worlds import deeds
-from stateful_tests.worlds.deeds import BROKERS, GROUP, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
+from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
 from stateful_tests.worlds.listeners import EXCEPTION, LATER, NEVER, NULL, POISON
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.past import Past
@@ -185,6 +185,13 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
             offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 4 * more) for queue_id in range(8)])
             offset_manager.offset_table.put(topic_at_group(topic, config.consumer_group), offsets)
     world.brokers[broker].persist_consumer_offset()
+
+
+def administered(world: World) -> None:
+    """Members of a group, and operators who make a topic that nobody uses."""
+    members(ONE)(world)
+    for broker in BROKERS:
+        deeds.make_topic(world, broker, OLD_TOPIC, 1)
 
 
 def routes(world: World) -> None:
@@ -395,6 +402,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (deeds.delete_group, deeds.delete_group, deeds.stop_broker, deeds.stop_broker, deeds.wipe_write_permission,
               deeds.ask_for_clusters, deeds.ask_who_consumes, deeds.switch_off, deeds.consume, deeds.consume,
               *_COME_AND_GO), _GROUPS),
+    Workload("administered", "Operators set up topics, groups, keys and permissions, and start servers again.",
+             administered, (*(deeds.administer,) * 6, deeds.stop_broker, deeds.restart_name_server), _GROUPS),
     Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
              (*_COME_AND_GO, deeds.create_topic), _GROUPS, ()),
     Workload("stored", "Messages are sent, kept on disks that are flushed now and then, and pulled.",

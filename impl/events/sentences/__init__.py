@@ -13,6 +13,7 @@ from impl.events.sentences import (
     messages,
     name_server,
     offsets,
+    operators,
     ownership,
     polling,
     registration,
@@ -26,8 +27,8 @@ from impl.events.sentences.words import Words as Words
 SENTENCES: Mapping[type, Said] = {
     kind: said
     for part in (
-        clients, consumption, host, locks, membership, messages, name_server, offsets, ownership, polling, registration,
-        sending, store, subscriptions)
+        clients, consumption, host, locks, membership, messages, name_server, offsets, operators, ownership, polling,
+        registration, sending, store, subscriptions)
     for kind, said in part.SENTENCES.items()
 }
 """By the class of the event; each class of `impl.events` is here."""

@@ -13,9 +13,10 @@ SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
 REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
 SET, SET_FORWARD = (1, B, ClockJumped(-60_000)), (1, B, ClockJumped(60_000))
 ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
-_RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)}}
+_RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)},
+         "known_addresses": {(B, 0): BROKER.broker_addr}}
 _SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
-_STARTS = {"consumers": [consumer(service_state="CREATE_JUST")], "brokers": [BROKER], "producing": {(P, C)}}
+_STARTS = {**_RUNS, "consumers": [consumer(service_state="CREATE_JUST")]}
 
 HISTORIES = (
     Written("closed_producer_is_delisted", broken=(CLOSED,), views=Tables(producers={("O", "c2:1"): "c2", (P, AT): C}),
@@ -26,6 +27,9 @@ HISTORIES = (
             kept=(SPEAKS,), kept_views=Tables(reply_connections={C: AT})),
     Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
             kept=(SPEAKS,), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
+            kept=(SPEAKS,), kept_views=Tables(**{**_RUNS, "known_addresses": {("broker-b", 0): "broker-b:1"}},
+                                              producers={})),
     Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_SENDS, producers={}),
             kept=(SPEAKS,), kept_views=Tables(**_SENDS, producers={(P, AT): C})),
     Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),

@@ -57,6 +57,8 @@ HISTORIES = (
     Written("key_values_survive", broken=(KEPT, loaded("another")), kept=(KEPT, loaded("V"))),
     Written("key_values_survive", broken=(KEPT, (2, NS, ProcessKilled(1, power_loss=False)), loaded("another")),
             kept=(KEPT, (2, NS, ProcessKilled(1, power_loss=True)), loaded("another"))),
+    Written("key_values_survive", broken=(FULL, FREE, KEPT, loaded("another")),
+            kept=((0, NS, DiskFilled(100)), KEPT, loaded("another"))),
     Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
             views=Tables(topics=Turns({}, FOUR, {})), kept=(starts(0), UPDATED, dies(40_001), starts(50_000)),
             kept_views=Tables(topics=Turns({}, FOUR, {}))),

@@ -1,0 +1,27 @@
+"""Sentences about orders of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.events import operators as told
+from impl.events.sentences.said import Said
+
+
+def _how(event: told.OrderGiven | told.OrderDone) -> str:
+    return "is to go" if event.wanted is None else f"is to be ({', '.join(map(str, event.wanted))})"
+
+
+def _given(event: told.OrderGiven, _: Any) -> str:
+    return "an operator tells {server} that the {kind} {name} " + _how(event)
+
+
+def _done(event: told.OrderDone, _: Any) -> str:
+    return "{server} has done as it was told: the {kind} {name} " + _how(event)
+
+
+SENTENCES: dict[type, Said] = {
+    told.OrderGiven: Said(_given, "orders"),
+    told.OrderDone: Said(_done, "orders done"),
+}
+"""By the class of the event."""
