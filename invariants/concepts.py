@@ -3,8 +3,8 @@
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
 Nobody follows worlds within a store or a queue of delayed messages, so `commit_log` and `retry` have neither of the
-last two. `replication` and `process_queue` are followed, and have no machine: nobody sends messages in the worlds of
-machines. Nor does anybody follow what becomes of single messages: `delivery`, `transaction`, `pull`, `slave_read` and
+last two. `replication`, `process_queue` and `pull` are followed, and have no machine: nobody sends messages in the
+worlds of machines. Nor does anybody follow what becomes of single messages: `delivery`, `transaction`, `slave_read` and
 `fault_strategy` (docs/simulation.md says why of each); walks of `process_queue`, `delivery` and `pull` are done with
 the implementation by `stateful_tests.played`. Which queue a producer picks is a function, and so is for how long it
 shuns a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every value of the counter,
@@ -74,7 +74,7 @@ CONCEPTS = (
     NamedConcept(process_queue, "consumption", ("X21", "X23"), in_machines=False),
     NamedConcept(delivery, "a message that fails", in_worlds=False),
     NamedConcept(transaction, "a transactional message", in_worlds=False),
-    NamedConcept(pull, "a pull that waits", in_worlds=False),
+    NamedConcept(pull, "a pull that waits", in_machines=False),
     NamedConcept(slave_read, "reading from a slave", in_worlds=False),
     NamedConcept(fault_strategy, "sends that fail", in_worlds=False),
 )

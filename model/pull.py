@@ -43,6 +43,7 @@ class LongPolling(State):
     phase: Phase
     there: Bool           # the queue has a message for it
     since: Ms             # … since then, while the pull waits
+    longer: Bool          # the queue has messages that are none for it, since the broker has found nothing
     age: Ms               # since the broker has it
     scanned: Ms           # since PullRequestHoldService#checkHoldRequest
     hold_max: Constant[Ms]     # suspendTimeoutMillis, 15 s
@@ -52,7 +53,7 @@ class LongPolling(State):
 @initially
 def idle(s: LongPolling) -> Bool:
     """Nothing is asked."""
-    return (s.phase == Phase.WITH_CLIENT) & ~s.there & (s.scanned == 0) & (s.age == 0) & (s.since == 0)
+    return (s.phase == Phase.WITH_CLIENT) & ~s.there & ~s.longer & (s.scanned == 0) & (s.age == 0) & (s.since == 0)
 
 
 @action("PullMessageProcessor#processRequest: PULL_NOT_FOUND")
@@ -61,6 +62,7 @@ def look(s: LongPolling) -> None:
     require(s.phase == Phase.WITH_CLIENT, by="DefaultMQPushConsumerImpl#pullMessage")
     s.phase = Phase.LOOKED
     s.there = FALSE
+    s.longer = FALSE
     s.age = Ms.of(0)
 
 
@@ -86,10 +88,17 @@ def arrive(s: LongPolling) -> None:
     s.phase = ite(s.phase == Phase.HELD, Phase.WOKEN, s.phase)
 
 
+@action("NotifyMessageArrivingListener#arriving: the filter of the pull does not match")
+def arrive_beside(s: LongPolling) -> None:
+    """A message arrives that is none for the pull; it wakes one that was held long enough."""
+    s.longer = TRUE
+    s.phase = ite((s.phase == Phase.HELD) & (s.hold_max <= s.age), Phase.WOKEN, s.phase)
+
+
 @action("PullRequestHoldService#checkHoldRequest")
 def scan(s: LongPolling) -> None:
-    """Every five seconds what is held is woken if there is a message, or if it was held long enough."""
-    s.phase = ite((s.phase == Phase.HELD) & (s.there | (s.hold_max <= s.age)), Phase.WOKEN, s.phase)
+    """Every five seconds what is held is woken if the queue is longer, filter or not, or if it was held long enough."""
+    s.phase = ite((s.phase == Phase.HELD) & (s.there | s.longer | (s.hold_max <= s.age)), Phase.WOKEN, s.phase)
     s.scanned = Ms.of(0)
 
 

@@ -19,7 +19,7 @@ from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
 from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import BrokerSide, GetMessageStatus, PullAnswer, PullCode, is_suspended, pull_answer
-from impl.events import OffsetCommitted, PullRetried
+from impl.events import HeldPullAnswered, OffsetCommitted, PullHeld, PullRetried
 from impl.ports.pools import Pool
 from impl.ports.remoting import Command, Connection, RemotingServer
 from impl.store.message_reads import GetMessageResult
@@ -45,7 +45,11 @@ class PullMessageProcessor:
 
         Raises RejectedExecutionError if the pool is full.
         """
-        self.pool.execute(WokenPull(self.process, self.remoting_server, pull_request, self.node.now_ms()))
+        self.pool.execute(WokenPull(
+            self.process, self.remoting_server, pull_request, self.node.now_ms(), self._report_answered))
+
+    def _report_answered(self, held: PullRequest) -> None:
+        self.node.trace(HeldPullAnswered(self.node.name, connection_of(held.channel), held.request.opaque))
 
     async def process(self, channel: Connection, request: Command, *, broker_allow_suspend: bool) -> Command | None:
         """PullMessageProcessor#processRequest; broker_allow_suspend -- it runs for the first time.
@@ -100,6 +104,9 @@ class PullMessageProcessor:
             timeout_ms = self.tables.config.short_polling_time_ms
         self.hold_service.suspend_pull_request(header.topic, header.queue_id, PullRequest(
             channel, request, legal.message_filter, self.node.now_ms(), timeout_ms))
+        self.node.trace(PullHeld(
+            self.node.name, header.consumer_group, header.topic, header.queue_id, header.queue_offset,
+            connection_of(channel), request.opaque, legal.message_filter.subscription.sub_string, timeout_ms))
 
     async def _generate_offset_moved_event(self, header: PullMessageRequestHeader, offset_new: int) -> None:
         """PullMessageProcessor#generateOffsetMovedEvent: this thread waits until the message is put."""

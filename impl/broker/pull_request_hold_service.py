@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from impl.broker.expression_message_filter import ExpressionMessageFilter
+from impl.broker.reported_tables import connection_of
 from impl.common.headers import PullMessageRequestHeader
 from impl.decisions.java_errors import JavaError
+from impl.events import HeldPullRefused
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
@@ -93,8 +95,9 @@ class PullRequestHoldService:
         """Run it again; one that the pool does not take is neither held any more nor ever answered."""
         try:
             self._execute(pull_request)
-        except JavaError:
-            return  # logged
+        except JavaError:  # logged
+            self.node.trace(HeldPullRefused(
+                self.node.name, connection_of(pull_request.channel), pull_request.request.opaque))
 
 
 def _matches(pull_request: PullRequest, arrived: DispatchRequest | None, filter_bit_map: bytes | None) -> bool:

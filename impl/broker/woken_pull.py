@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from impl.broker.pull_request_hold_service import PullRequest
@@ -28,9 +28,11 @@ class WokenPull:
 
     def __init__(
         self, process: ProcessPull, remoting_server: RemotingServer, pull_request: PullRequest, now_ms: int,
+        report: Callable[[PullRequest], None],
     ) -> None:
-        """Queued now."""
+        """Queued now; report -- is told when it has been answered."""
         self._process, self._remoting_server, self._pull_request = process, remoting_server, pull_request
+        self._report = report
         self.create_timestamp, self.stop_run = now_ms, False
 
     async def __call__(self) -> None:
@@ -44,8 +46,10 @@ class WokenPull:
             return
         if response is not None:
             self._remoting_server.respond(held.channel, held.request, response)
+        self._report(held)
 
     def return_response(self, code: int, remark: str) -> None:
         """RequestTask#returnResponse."""
         held = self._pull_request
         self._remoting_server.respond(held.channel, held.request, Command(code, remark=remark))
+        self._report(held)

@@ -15,7 +15,7 @@ from impl.common.message_const import PROPERTY_RECONSUME_TIME
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.retry_level import max_reconsume_times
-from impl.events import ListenerEnded, ListenerStarted
+from impl.events import ListenerEnded, ListenerStarted, MessagesPutBack, MessagesTaken
 from impl.ports.threads import Lock
 
 if TYPE_CHECKING:  # a consumer has a service
@@ -118,6 +118,7 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
                 self._submit_consume_request_later(mq, pq, AGAIN_MS)
                 return
             msgs = pq.take_messages(self.consumer.config.consume_message_batch_max_size)
+            self._report(MessagesTaken, mq, pq, msgs)
             self.consumer.reset_retry_topic(msgs)
             if not msgs or not await self.consume(mq, pq, msgs):
                 return
@@ -166,6 +167,7 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT:
             if await self._check_reconsume_times(msgs):
                 pq.make_message_to_consume_again(msgs)
+                self._report(MessagesPutBack, mq, pq, msgs)
                 self._submit_consume_request_later(mq, pq, context.suspend_current_queue_time_ms)
                 return False
             commits = context.auto_commit
@@ -174,7 +176,9 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         if commits:
             self._commit(mq, pq)
         elif status is ConsumeOrderlyStatus.ROLLBACK:
+            taken = pq.consuming_msg_orderly_tree_map.values()
             pq.rollback()
+            self._report(MessagesPutBack, mq, pq, taken)
             self._submit_consume_request_later(mq, pq, context.suspend_current_queue_time_ms)
             return False
         return True
@@ -186,6 +190,15 @@ class ConsumeMessageOrderlyService(ConsumeMessageService):
         if offset >= 0 and counts:
             self._settle(mq, taken)
             self._put(mq, offset, increase_only=False)
+
+    def _report(
+        self, kind: type[MessagesTaken | MessagesPutBack], mq: MessageQueue, pq: ProcessQueue,
+        msgs: Sequence[MessageExt],
+    ) -> None:
+        """Report what has become of messages of a queue that has not been dropped."""
+        offsets = tuple(msg.queue_offset for msg in msgs)
+        if offsets and not pq.dropped:
+            self.node.trace(kind(self.consumer.instance.client_id, self.consumer.group, mq, offsets))
 
     def _counts(self, mq: MessageQueue, pq: ProcessQueue) -> bool:
         """What is read of a queue that has been dropped meanwhile is not settled (X11)."""

@@ -47,6 +47,7 @@ from impl.events import (
     ConsumerStopping,
     ConsumerSuspended,
     OffsetLearntLate,
+    PullBegun,
     TopicUnsubscribed,
     VersionRaised,
 )
@@ -296,12 +297,13 @@ class DefaultMQPushConsumerImpl(MQConsumerInner):
         if not pull_request.process_queue.locked:
             return False
         if not pull_request.previously_locked:
+            mq = pull_request.message_queue
             try:
-                offset = await self.rebalance_impl.compute_pull_from_where_with_exception(
-                    pull_request.message_queue, self.node,
-                )
+                offset = await self.rebalance_impl.compute_pull_from_where_with_exception(mq, self.node)
             except JavaError:
                 return False
             pull_request.previously_locked = True
             pull_request.next_offset = offset
+            if not pull_request.process_queue.dropped:
+                self.node.trace(PullBegun(self.instance.client_id, self.group, mq, offset))
         return True

@@ -41,10 +41,19 @@ from impl.events.consumption import (
     MessagesGiven as MessagesGiven,
 )
 from impl.events.consumption import (
+    MessagesPutBack as MessagesPutBack,
+)
+from impl.events.consumption import (
     MessagesSettled as MessagesSettled,
 )
 from impl.events.consumption import (
+    MessagesTaken as MessagesTaken,
+)
+from impl.events.consumption import (
     PullAnswered as PullAnswered,
+)
+from impl.events.consumption import (
+    PullBegun as PullBegun,
 )
 from impl.events.consumption import (
     PullSuspended as PullSuspended,
@@ -158,10 +167,19 @@ from impl.events.messages import (
     DeadLetterTaken as DeadLetterTaken,
 )
 from impl.events.messages import (
+    HeldPullAnswered as HeldPullAnswered,
+)
+from impl.events.messages import (
+    HeldPullRefused as HeldPullRefused,
+)
+from impl.events.messages import (
     KeyAnswered as KeyAnswered,
 )
 from impl.events.messages import (
     KeyAsked as KeyAsked,
+)
+from impl.events.messages import (
+    PullHeld as PullHeld,
 )
 from impl.events.messages import (
     PullRetried as PullRetried,

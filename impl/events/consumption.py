@@ -48,6 +48,36 @@ class MessagesFound(NamedTuple):
     offsets: tuple[int, ...]
 
 
+class PullBegun(NamedTuple):
+    """DefaultMQPushConsumerImpl#pullMessage: PullRequest.previouslyLocked is set: the first pull of an ordered queue.
+
+    offset -- where it begins, whatever was read when the queue was taken.
+    """
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
+class MessagesTaken(NamedTuple):
+    """ProcessQueue#takeMessages: an ordered consumer takes what its listener is given next; offsets -- of that."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
+class MessagesPutBack(NamedTuple):
+    """ProcessQueue#makeMessageToConsumeAgain, #rollback: what was taken is cached again; offsets -- of that."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+    offsets: tuple[int, ...]
+
+
 class ListenerStarted(NamedTuple):
     """ConsumeMessageOrderlyService.ConsumeRequest#run: the listener begins, under the lock of the queue."""
 

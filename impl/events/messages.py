@@ -1,4 +1,4 @@
-"""What brokers report of messages on their way: tried too often, sent back, pulled again, asked for."""
+"""What brokers report of messages on their way: tried too often, sent back, pulled again, asked for; and held pulls."""
 
 from __future__ import annotations
 
@@ -41,6 +41,40 @@ class PullRetried(NamedTuple):
     queue_id: int
     offset: int
     next_offset: int
+
+
+class PullHeld(NamedTuple):
+    """PullRequestHoldService#suspendPullRequest.
+
+    connection, opaque -- which request it is. offset -- what it waits for. expression -- what is subscribed; in the
+    tables of the broker, or in the request. timeout_ms -- how long it is held.
+    """
+
+    broker: str
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+    connection: str
+    opaque: int
+    expression: str | None
+    timeout_ms: int
+
+
+class HeldPullAnswered(NamedTuple):
+    """PullMessageProcessor#executeRequestWhenWakeup: a pull that was held has been answered, whatever with."""
+
+    broker: str
+    connection: str
+    opaque: int
+
+
+class HeldPullRefused(NamedTuple):
+    """PullMessageProcessor#executeRequestWhenWakeup: the pool has no room for a pull that was held: nobody answers."""
+
+    broker: str
+    connection: str
+    opaque: int
 
 
 class KeyAsked(NamedTuple):

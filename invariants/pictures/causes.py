@@ -76,6 +76,8 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ConsumerStopping: (), e.ConsumerSuspended: (),
     e.ConsumerShutDown: (Reads((e.ConsumerStopping,)),),
     e.ConsumerIdsFetched: (),
+    e.PullHeld: (Reads((e.MessageDispatched,)),), e.HeldPullRefused: (),
+    e.HeldPullAnswered: (Reads((e.PullHeld,), ("connection",)),),
     e.QueueTaken: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueDropped, e.QueueForgotten), _HOLDING),
                    Reads((e.RouteUpdated,))),
     e.QueueDropped: (Reads((e.ConsumerIdsFetched, e.ConsumerStopping, e.ResetReceived, e.OffsetFoundIllegal)),
@@ -86,6 +88,9 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.RouteUpdated: (Reads((e.ConsumerStarted,), _GROUP),),
     e.PullSuspended: (Reads((e.QueueTaken,), _HOLDING),),
     e.PullAnswered: (Reads((e.PullSuspended,), _HOLDING),),
+    e.PullBegun: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
+    e.MessagesTaken: (Reads((e.MessagesFound, e.MessagesPutBack), _HOLDING), Reads((e.LockBelieved,), _HOLDING)),
+    e.MessagesPutBack: (Reads((e.ListenerEnded, e.MessagesTaken), _HOLDING),),
     e.ListenerStarted: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
     e.ListenerEnded: (Reads((e.ListenerStarted,), _HOLDING),),
     e.MessagesExpired: (Reads((e.MessagesFound,), _HOLDING),),
@@ -270,11 +275,13 @@ CARRIERS: frozenset[str] = frozenset({"offsets", "routes"})
 
 QUIET: tuple[type, ...] = (
     e.PullSuspended, e.PullAnswered, e.OffsetSent, e.OffsetAnswered, e.OffsetCommitted, e.OffsetUpdated,
-    e.OffsetLearntLate, e.MessagesFound, e.MessagesSettled, e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
+    e.OffsetLearntLate, e.MessagesFound, e.MessagesTaken, e.MessagesPutBack, e.MessagesSettled, e.PullBegun,
+    e.ListenerStarted, e.ListenerEnded, e.VersionRaised,
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
     e.MessageAppended,
     e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan, e.PollEnded,
     e.MessagesPolled, e.QueueChosen, e.TransactionAsked, e.TransactionAnswered, e.EndTransactionTaken, e.RequestAsked,
     e.RequestGiven, e.RequestReplied, e.RequestTold,
+    e.PullHeld, e.HeldPullAnswered,
 )
 """Events that go on and on whatever else happens."""

@@ -9,13 +9,13 @@ from typing import Any
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
+from invariants.refinement.consumers import NAME
 from invariants.refinement.monitor import Monitor, Step
 from invariants.views import ConsumerTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
 from model.process_queue.concurrent import ProcessQueues
 
-NAME = "refines_process_queue"
 VISIBLE = ("owns", "cached", "memory", "remembers", "known", "committed")
 NOTHING = -1
 """What a broker answers that has no offset of the group."""

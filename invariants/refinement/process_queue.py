@@ -1,7 +1,7 @@
 """Follows what a group consumes with `model.process_queue.ProcessQueues`: one model for each queue of its topic.
 
 Elements. A Member is a machine that runs a consumer of the group which shares queues out and works on messages beside
-each other; others are not followed. Nor is what a retry topic brings.
+each other; `ordered_queue` follows those that work in order. What a retry topic brings is not followed.
 
 Visible: owns, cached and memory, of a member that has the queue; known and committed, of the master that answered last.
 The table of another master, or of one that has started again, is taken over as it is. Hidden: next, which pulls tell,
@@ -21,20 +21,20 @@ messages from those of the next holding: where the tables show that nothing was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
-from invariants.refinement.consumed_queue import NAME, ConsumedQueue
+from invariants.refinement.consumed_queue import ConsumedQueue
+from invariants.refinement.consumers import ConsumerMap, machine_of
 from invariants.refinement.follower import Follower
-from invariants.refinement.maps import Map, hears
+from invariants.refinement.maps import hears
+from invariants.refinement.ordered_queue import OrderedQueues
 from invariants.views import Broker, ConsumerTables, Machines
 
 MASTER_ID = 0
-PERSISTS = "persistAllConsumerOffset"
 OF_MEMBERS = (events.QueueTaken, events.QueueDropped, events.QueueForgotten, events.PullSuspended, events.PullAnswered,
               events.MessagesFound, events.MessagesSettled, events.MessagesExpired, events.OffsetUpdated,
               events.OffsetSent, events.OffsetReset, events.OffsetCorrected, events.OffsetLearntLate)
@@ -44,31 +44,30 @@ SILENT = (events.OffsetSent, events.PullSuspended)
 
 
 def followers(machines: Machines, groups: Sequence[tuple[str, str]], _scopes: Sequence[str]) -> list[Follower]:
-    """One for each group."""
-    return [ConsumedQueues(machines, group, topic) for group, topic in groups]
+    """Two for each group: of its concurrent consumers, and of its ordered ones."""
+    return [kind(machines, group, topic) for group, topic in groups for kind in (ConsumedQueues, OrderedQueues)]
 
 
-class ConsumedQueues(Map):
+class ConsumedQueues(ConsumerMap):
     """Follower of the queues of one topic at the concurrent consumers of one group; see Follower."""
 
     def __init__(self, machines: Machines, group: str, topic: str) -> None:
         """Watch from the first segment on."""
-        super().__init__(machines, NAME, ())
-        self.group, self.topic = group, topic
+        super().__init__(machines, group, topic, (), OF_MEMBERS)
         self.queues: dict[MessageQueue, ConsumedQueue] = {}
-        self._running: dict[str, ConsumerTables] = {}
-        self._persisting: set[str] = set()
         self._changed: dict[ConsumedQueue, None] = {}
-        self.takes.update({kind: partial(self._hear, self.takes[kind]) for kind in OF_MEMBERS})
 
-    def _hear(self, take: Callable[..., list[Finding]], machine: str, event: Any) -> list[Finding]:
-        """Let a method take what a consumer that is followed says of a queue of the topic."""
-        if event.group != self.group or event.mq.topic != self.topic or machine not in self._running:
-            return []
+    def follows(self, consumer: ConsumerTables) -> bool:
+        """See ConsumerMap."""
+        return not consumer.orderly
+
+    def queue_of(self, machine: str, event: Any) -> ConsumedQueue:
+        """See ConsumerMap."""
+        del machine
         queue = self._queue(event.mq)
         if event.__class__ not in SILENT:
             self._changed[queue] = None
-        return take(machine, queue, event)
+        return queue
 
     def _queue(self, mq: MessageQueue) -> ConsumedQueue:
         if mq not in self.queues:
@@ -77,47 +76,30 @@ class ConsumedQueues(Map):
 
     # Machines ---------------------------------------------------------------------------------------------------------
 
-    @hears(events.ConsumerStarted)
-    def _start(self, machine: str, event: events.ConsumerStarted) -> list[Finding]:
-        for consumer in self.views.tables_of(machine, self.group) if event.group == self.group else ():
-            if consumer.client_id == event.client_id and consumer.clustering and not consumer.orderly:
-                self._running[machine] = consumer
-        return []
-
-    @hears(events.ConsumerShutDown)
-    def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
-        if event.group == self.group:
-            self._running.pop(machine, None)
-        return []
+    def ended(self, machine: str, event: events.ProcessKilled | events.ConsumerShutDown) -> list[Finding]:
+        """See ConsumerMap; a shutdown has dropped all queues before."""
+        killed = isinstance(event, events.ProcessKilled)
+        return [one for queue in self.queues.values() for one in queue.killed(machine, event)] if killed else []
 
     @hears(events.ProcessKilled)
     def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
-        runs = self._running.pop(machine, None) is not None
-        self._persisting.discard(machine)
-        found = list[Finding]()
         for queue in self.queues.values():
             if queue.broker == machine:
                 queue.broker = ""
-            found += queue.killed(machine, event) if runs else []
-        return found
+        return super()._killed(machine, event)
 
-    @hears(events.TimerJobBegan, events.TimerJobEnded)
-    def _timer(self, machine: str, event: events.TimerJobBegan | events.TimerJobEnded) -> list[Finding]:
-        """MQClientInstance#persistAllConsumerOffset: what was read of a queue that is not held yet may be forgotten."""
-        if event.job == PERSISTS and machine in self._running:
-            begins = event.__class__ is events.TimerJobBegan
-            (self._persisting.add if begins else self._persisting.discard)(machine)
-            for queue in self.queues.values() if begins else ():
-                if machine in queue.answers:
-                    queue.forgets.add(machine)
-        return []
+    def forgets(self, machine: str) -> None:
+        """See ConsumerMap."""
+        for queue in self.queues.values():
+            if machine in queue.answers:
+                queue.forgets.add(machine)
 
     # Consumers --------------------------------------------------------------------------------------------------------
 
     @hears(events.QueueTaken)
     def _taken(self, machine: str, queue: ConsumedQueue, event: events.QueueTaken) -> list[Finding]:
         """RebalanceImpl#updateProcessQueueTableInRebalance."""
-        remembers = self._running[machine].remembers(event.mq) is not None
+        remembers = self.running[machine].remembers(event.mq) is not None
         return queue.taken(machine, event, remembers=remembers)
 
     @hears(events.QueueDropped)
@@ -186,17 +168,17 @@ class ConsumedQueues(Map):
     @hears(events.OffsetAnswered)
     def _asked(self, machine: str, event: events.OffsetAnswered) -> list[Finding]:
         """ConsumerManageProcessor#queryConsumerOffset."""
-        member = _machine_of(event.connection)
-        mq = self._of_master(machine, event) if member in self._running else None
+        member = machine_of(event.connection)
+        mq = self._of_master(machine, event) if member in self.running else None
         if mq is not None:
-            self._queue(mq).answered(member, event.offset, forgets=member in self._persisting)
+            self._queue(mq).answered(member, event.offset, forgets=member in self.persisting)
         return []
 
     @hears(events.OffsetCommitted)
     def _committed(self, machine: str, event: events.OffsetCommitted) -> list[Finding]:
         """ConsumerOffsetManager#commitOffset: by a member; what somebody else commits is taken over."""
         mq = self._of_master(machine, event) if self.queues else None
-        queue, member = None if mq is None else self.queues.get(mq), _machine_of(event.connection)
+        queue, member = None if mq is None else self.queues.get(mq), machine_of(event.connection)
         if queue is None or queue.has_committed(event.offset):
             return []
         self._changed[queue] = None
@@ -222,7 +204,7 @@ class ConsumedQueues(Map):
         if not (whole or changed):
             return []
         differing, queues = list[Finding](), tuple(self.queues.values()) if whole else tuple(changed)
-        consumer, master = self._running.get(machine), self._master(machine)
+        consumer, master = self.running.get(machine), self._master(machine)
         if consumer is not None:
             for queue in queues:
                 differing += queue.at_member(machine, consumer)
@@ -236,8 +218,3 @@ class ConsumedQueues(Map):
                 queue.monitor.moved = False
                 self.visited.update(queue.monitor.fingerprints())
         return self.unsaid(differing)
-
-
-def _machine_of(connection: str) -> str:
-    """Whose connection it is, as brokers name it."""
-    return connection.rpartition(":")[0]

@@ -8,11 +8,14 @@ from typing import Any
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
-from invariants.rules.match import machine_of
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
 SUB_ALL = "*"
+_RESETS = Excuse("its client was told to reset queues: the thread that hears answers sleeps for 10 s each time",
+                 by=Match(events.ResetReceived, of="at group"), lasts=deadlines.reset)
 
 
 class arriving_message_answers_the_pull(Rule):
@@ -26,6 +29,7 @@ class arriving_message_answers_the_pull(Rule):
     cite = "NotifyMessageArrivingListener#arriving, PullRequestHoldService#notifyMessageArriving"
     about = "at group mq"
     calm = True
+    excuses = (_RESETS,)
 
     # The pulls that are not answered: from which offset each is, and at which machine. Since when there is a message.
     pulls = Kept("at client_id group mq", ends=(events.PullAnswered, events.QueueDropped, events.ConsumerShutDown))
@@ -82,6 +86,7 @@ class held_pull_ends_in_its_time(Rule):
     cite = "PullMessageProcessor#processRequest: suspendTimeoutMillisLong, PullRequestHoldService#run"
     about = "at group mq"
     calm = True
+    excuses = (_RESETS,)
 
     # Since when each pull is on its way, or held.
     pulls = Kept("at client_id group mq", begins=(events.PullSuspended,), ends=(

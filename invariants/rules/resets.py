@@ -122,6 +122,14 @@ class reset_goes_to_its_time(Rule):
     cite = "Broker2Client#resetOffset, DefaultMessageStore#getOffsetInQueueByTime"
     about = "broker group mq"
 
+    # The greatest offset that a process of a broker has ever said, or been told, that a group has.
+    greatest = Kept("broker group topic queue_id", machine="broker")
+
+    @on(events.OffsetCommitted, events.OffsetAnswered)
+    def has(self, _: int, at: str, event: events.OffsetCommitted | events.OffsetAnswered) -> None:
+        key = at, *event[1:4]
+        self.greatest[key] = max(event.offset, self.greatest.get(key, 0))
+
     @on(events.OffsetsReset)
     def answers(self, _: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
         for queue_id, offset in event.offsets:
@@ -134,6 +142,9 @@ class reset_goes_to_its_time(Rule):
             if offset > wanted[1] or (offset < wanted[0] and not was_sent):
                 sentence = f"{queue_text(mqs[0])} goes to {offset}, where {wanted[1]} was stored"
                 yield self.told(sentence, event.broker, event.group, mqs[0])
+            elif not event.is_force and offset > self.greatest.get((*event[:3], queue_id), offset):
+                yield self.told(f"{queue_text(mqs[0])} goes on to {offset}, which nobody has committed", event.broker,
+                                event.group, mqs[0])
 
     def _wanted(self, event: events.OffsetsReset, queue_id: int) -> tuple[int, int] | None:
         """Where a queue is to go, at least and at most: its end may move while the operator is answered."""

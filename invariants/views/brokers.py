@@ -49,6 +49,14 @@ class BrokerViews:
         found = self.living.broker(machine)
         return None if found is None else found.node.now_ms
 
+    def held_pulls(self, broker: str, topic: str, queue_id: int) -> list[tuple[str, int]]:
+        """PullRequestHoldService.pullRequestTable: connection and opaque of the requests of a queue that are held."""
+        found = self.living.broker(broker)
+        if found is None:
+            return []
+        held = found.data_plane.pull_message_processor.hold_service.pull_request_table.get((topic, queue_id))
+        return [(connection_of(one.channel), one.request.opaque) for one in held or ()]
+
     def transaction_check_max(self, broker: str) -> int | None:
         """BrokerConfig.transactionCheckMax; None: no broker runs there."""
         found = self.living.broker(broker)

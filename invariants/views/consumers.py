@@ -242,6 +242,11 @@ class ConsumerTables:
         pq = self._consumer.rebalance_impl.process_queue_table.get(mq)
         return None if pq is None or pq.dropped else [msg.queue_offset for msg in pq.msg_tree_map.values()]
 
+    def taken(self, mq: MessageQueue) -> list[int]:
+        """ProcessQueue.consumingMsgOrderlyTreeMap: the offsets that its listener has of a queue, and not settled."""
+        pq = self._consumer.rebalance_impl.process_queue_table.get(mq)
+        return [] if pq is None else [msg.queue_offset for msg in pq.consuming_msg_orderly_tree_map.values()]
+
     def remembers(self, mq: MessageQueue) -> int | None:
         """OffsetStore.offsetTable: what it would commit now of a queue; None: nothing."""
         return self._consumer.offset_store.offset_table.get(mq)

@@ -129,6 +129,12 @@ class StoreViews:
         return {(one.topic, one.queue_id): (one.get_min_offset_in_queue(), one.get_max_offset_in_queue())
                 for one in found}
 
+    def queue_end(self, broker: str, topic: str, queue_id: int) -> int:
+        """ConsumeQueue#getMaxOffsetInQueue: the offset behind the last message of a queue; 0 where there is none."""
+        store = self._store(broker)
+        queue = None if store is None else _queue_of(store, topic, queue_id)
+        return 0 if queue is None else _end(queue)
+
     def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
         """What one broker has of a queue; None: no broker runs there."""
         store = self._store(broker)

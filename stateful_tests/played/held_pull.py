@@ -15,7 +15,7 @@ from impl.ports.threads import run_now
 from impl.store.dispatch_request import DispatchRequest
 from stateful_tests.played.trace import PlayedTrace
 
-_TOPIC, _QUEUE = "T", 0
+_TOPIC, _QUEUE, _WANTED = "T", 0, 0
 _ENDS = {"execute", "refuse", "time_out"}
 
 
@@ -27,9 +27,10 @@ class PlayedPull(PlayedTrace):
     def begin(self) -> None:
         """Nothing is asked; a pull wants what comes at the end of the queue."""
         self.now_ms = self.end = self.asked_ms = 0
+        self.there = self.longer = False
         self.woken: list[PullRequest] = []
         self.pull: PullRequest | None = None
-        node = SimpleNamespace(now_ms=lambda: self.now_ms, sleep=self._one_round)
+        node = SimpleNamespace(name="broker-a", trace=lambda _: None, now_ms=lambda: self.now_ms, sleep=self._one_round)
         reads = SimpleNamespace(get_max_offset_in_queue=lambda *_: self.end)
         self.service = PullRequestHoldService(cast("Any", node), cast("Any", reads), self._execute)
 
@@ -51,24 +52,34 @@ class PlayedPull(PlayedTrace):
     def look(self) -> str:
         """See the model."""
         self.wanted, self.asked_ms, self.pull = self.end, self.now_ms, None
+        self.there = self.longer = False
         return f"nothing is at {self.end}"
 
     def put_away(self) -> str:
         """See the model."""
         hold_ms = self.constants["hold_max"]
         header = PullMessageRequestHeader("G", _TOPIC, _QUEUE, self.wanted, 32, 0, 0, hold_ms, 0, "*")
-        matches_all = SimpleNamespace(is_matched_by_consume_queue=lambda *_: True)
+        matches = SimpleNamespace(is_matched_by_consume_queue=lambda tags_code, _: tags_code in {None, _WANTED})
         self.pull = PullRequest(
-            cast("Any", None), Command(RequestCode.PULL_MESSAGE, header), cast("Any", matches_all), self.asked_ms,
+            cast("Any", None), Command(RequestCode.PULL_MESSAGE, header), cast("Any", matches), self.asked_ms,
             hold_ms)
         self.service.suspend_pull_request(_TOPIC, _QUEUE, self.pull)
         return "suspendPullRequest"
 
     def arrive(self) -> str:
         """See the model."""
+        self.there = True
+        return self._arrive(_WANTED)
+
+    def arrive_beside(self) -> str:
+        """See the model."""
+        self.longer = True
+        return self._arrive(_WANTED + 1)
+
+    def _arrive(self, tags_code: int) -> str:
         self.end += 1
         self.service.message_arriving(DispatchRequest(
-            _TOPIC, _QUEUE, 0, 1, 0, self.now_ms, self.end - 1, None, None, 0, 0, None), None)
+            _TOPIC, _QUEUE, 0, 1, tags_code, self.now_ms, self.end - 1, None, None, 0, 0, None), None)
         return f"arriving: {len(self.woken)} woken"
 
     def scan(self) -> str:
@@ -107,4 +118,5 @@ class PlayedPull(PlayedTrace):
         wanted = self.cells["phase"]
         if wanted in {"HELD", "WOKEN", "LOST"} and not (wanted == "WOKEN" and self._is_refused):
             yield "phase", "HELD" if self.held else "WOKEN" if self.pull in self.woken else "LOST"
-            yield "there", self.end > self.wanted
+            yield "there", self.there
+            yield "longer", self.longer

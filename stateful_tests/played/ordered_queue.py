@@ -1,31 +1,98 @@
-"""Traces of `OrderedQueue`, done with the ProcessQueue of an ordered consumer."""
+"""Traces of `OrderedQueue`, done with the ProcessQueue and the offset store of an ordered consumer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
 
+from impl.client.offset_store import FindBrokerResult, MQBrokerError, RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
+from impl.client.rebalance_push import RebalancePushImpl
+from impl.common.heartbeat_data import CLUSTERING
 from impl.common.message import MessageExt
+from impl.common.request_code import ResponseCode
+from impl.decisions.allocation import AllocateMessageQueueAveragely
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.ports.threads import UNINTERRUPTED, run_now
 from stateful_tests.played.trace import PlayedTrace
+
+_GROUP, _MQ, _ANOTHER = "G", MessageQueue("T", "broker-a", 0), MessageQueue("T", "broker-a", 1)
 
 
 class PlayedOrderedQueue(PlayedTrace):
-    """given -- the offsets that a listener was given, in order. memory -- what ProcessQueue#commit answered last."""
+    """given -- the offsets that a listener was given, in order. begun -- the first pulls."""
 
-    parts = "impl.client.process_queue"
+    parts = "impl.client.process_queue, impl.client.offset_store and the first pull of impl.client.push_consumer"
 
     def begin(self) -> None:
-        """Nothing is pulled."""
-        self.queue = ProcessQueue(lambda: 0)
-        self.stored = self.memory = 0
+        """The queue is taken, and nothing is pulled."""
+        self.queue = ProcessQueue(lambda: 0, locked=True)
+        self.stored, self.knows = 0, True
         self.given: list[int] = []
+        self.begun: list[Any] = []
+        self.offsets = RemoteBrokerOffsetStore(cast("Any", self), _GROUP)
+        self.pull = PullRequest(_GROUP, _MQ, self.queue, 0)
+        node = SimpleNamespace(trace=self.begun.append, now_ms=lambda: 0, interleave=UNINTERRUPTED.interleave)
+        instance = SimpleNamespace(client_id="c", admin=None)
+        rebalance = RebalancePushImpl(
+            cast("Any", node), cast("Any", instance), _GROUP, CLUSTERING, AllocateMessageQueueAveragely(),
+            orderly=True, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, consume_timestamp_ms=0,
+            offset_store=self.offsets, execute_pull_request=lambda _: None)
+        self.consumer = SimpleNamespace(
+            rebalance_impl=rebalance, node=node, instance=instance, group=_GROUP, offset_store=self.offsets)
+
+    def find_broker_address_in_subscribe(self, *_: Any, **__: Any) -> FindBrokerResult:
+        """See OffsetRpc."""
+        return FindBrokerResult("broker-a:10911", slave=False)
+
+    async def query_consumer_offset(self, *_: Any) -> int:
+        """See OffsetRpc."""
+        if not self.knows:
+            raise MQBrokerError(ResponseCode.QUERY_NOT_FOUND, "")
+        return 0
+
+    @property
+    def memory(self) -> int | None:
+        """What would be committed now; None: nothing."""
+        return self.offsets.clone_offset_table("").get(_MQ)
 
     def append(self) -> str:
         """See the model."""
         self.stored += 1
         return f"the queue ends at {self.stored}"
 
+    # The first pull ---------------------------------------------------------------------------------------------------
+
+    def answer(self) -> str:
+        """See the model; the consumer asks when it begins."""
+        return "the broker knows an offset"
+
+    def _begin(self) -> str:
+        run_now(DefaultMQPushConsumerImpl._has_order(cast("Any", self.consumer), self.pull))  # noqa: SLF001 - it begins so
+        return f"it begins at {self.begun[-1].offset}"
+
+    def begin_pulls(self) -> str:
+        """See the model."""
+        return self._begin()
+
+    def begin_elsewhere(self) -> str:
+        """See the model."""
+        self.knows = False
+        return self._begin()
+
+    def forget(self) -> str:
+        """See the model: the timer has looked at the table before the queue was there."""
+        run_now(self.offsets.persist_all({_ANOTHER}, UNINTERRUPTED))
+        return "the timer forgets it"
+
+    # Consuming --------------------------------------------------------------------------------------------------------
+
     def _put(self, offset: int) -> str:
+        self.pull.next_offset = max(self.pull.next_offset, offset + 1)
         self.queue.put_message([MessageExt(offset)])
         return f"putMessage({offset})"
 
@@ -57,14 +124,24 @@ class PlayedOrderedQueue(PlayedTrace):
             self.queue.make_message_to_consume_again(others)
         else:
             others = []
-        self.memory = self.queue.commit()
+        offset = self._commit()
         self.queue.take_messages(len(others))
-        return f"commit: {self.memory}"
+        return f"commit: {offset}"
+
+    def _commit(self) -> int:
+        """ConsumeMessageOrderlyService#processConsumeResult."""
+        offset = self.queue.commit()
+        self.offsets.update_offset(_MQ, offset, increase_only=False)
+        return offset
 
     def commit_stray(self) -> str:
         """See the model."""
-        self.memory = self.queue.commit()
-        return f"commit: {self.memory}"
+        return f"commit: {self._commit()}"
+
+    def correct_ordered(self) -> str:
+        """See the model."""
+        DefaultMQPushConsumerImpl.correct_tags_offset(cast("Any", self.consumer), self.pull)
+        return f"correctTagsOffset: {self.memory}"
 
     def suspend(self) -> str:
         """See the model."""
@@ -81,7 +158,10 @@ class PlayedOrderedQueue(PlayedTrace):
     def seen(self) -> Iterator[tuple[str, int | bool | str]]:
         """See PlayedTrace."""
         yield "stored", self.stored
-        yield "memory", self.memory
+        yield "remembers", self.memory is not None
+        if self.memory is not None:
+            yield "memory", self.memory
+        yield "begun", self.pull.previously_locked
         stray = self._stray
         for name, tree_map in (("turn", self.queue.msg_tree_map),
                                ("done", self.queue.consuming_msg_orderly_tree_map)):

@@ -32,6 +32,12 @@ SENTENCES: dict[type, Said] = {
     told.PullRetried: Said(
         "{broker} tells {group} to pull queue {queue_id} of {topic} again at once: it asked for {offset}, and is to go "
         "on at {next_offset}", "pulls to be tried again"),
+    told.PullHeld: Said(
+        "{broker} holds the pull of {connection}: queue {queue_id} of {topic} has nothing at {offset} for {group}",
+        "pulls that are held"),
+    told.HeldPullAnswered: Said("{broker} answers a pull of {connection} that it has held", "held pulls answered"),
+    told.HeldPullRefused: Said("{broker} has no thread for a pull of {connection} that it has held: nobody answers it",
+                               "held pulls refused"),
     told.KeyAsked: Said("an operator asks {broker} for the messages of {topic} with the key {key}", "keys asked for"),
     told.KeyAnswered: Said(_found, "keys answered"),
 }

@@ -12,6 +12,8 @@ from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
 from impl.decisions.message_queue import MessageQueue
@@ -180,6 +182,16 @@ def _begin_and_remember_nothing(original: Callable[..., Awaitable[int]]) -> Call
     return read_offset
 
 
+@around(DefaultMQPushConsumerImpl, "_has_order")
+def _begin_where_it_was_taken(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def _has_order(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> bool:
+        """The first pull takes what was read before the queue was locked for sure."""
+        pull_request.previously_locked = True
+        return await original(self, pull_request)
+
+    return _has_order
+
+
 BUGS = (
     Variant(
         "fc-size-not-reduced", "bug", "What has expired stays in the counts of its process queue.",
@@ -234,5 +246,10 @@ BUGS = (
     Variant(
         "seeded-read-is-not-remembered", "bug", "Of a queue that is taken nothing is committed before something is "
         "settled.", "seeded: a forgotten put", replacements=(_begin_and_remember_nothing,),
+    ),
+    Variant(
+        "seeded-first-pull-asks-nobody", "bug", "An orderly consumer begins a queue where the group was when it was "
+        "taken, whatever was committed until the first pull.", "seeded: a flag that is set too early",
+        replacements=(_begin_where_it_was_taken,),
     ),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace as replaced
 from functools import partial
 
 from impl.broker.pull_request_hold_service import PullRequestHoldService
@@ -13,7 +14,7 @@ from impl.common.message import MessageExt
 from impl.decisions import retry_level
 from impl.decisions.message_queue import MessageQueue
 from impl.store.dispatch_request import DispatchRequest
-from impl.variants.variant import Variant, replace
+from impl.variants.variant import Variant, around, replace
 
 _IDEA = "an idea: what a port of a consumer or a broker forgets"
 
@@ -50,6 +51,21 @@ def _give_all_at_once(
     self.consume_executor.execute(partial(self._run, mq, pq, list(msgs)))
 
 
+@around(PullRequestHoldService, "_notify")
+def _wake_all(original: Callable[..., None]) -> Callable[..., None]:
+    def _notify(
+        self: PullRequestHoldService, topic: str, queue_id: int, max_offset: int,
+        arrived: DispatchRequest | None = None, filter_bit_map: bytes | None = None,
+    ) -> None:
+        """For a round every pull was held long enough."""
+        held = self.pull_request_table.get((topic, queue_id))
+        if arrived is None and held:
+            held[:] = [replaced(one, timeout_ms=0) for one in held]
+        original(self, topic, queue_id, max_offset, arrived, filter_bit_map)
+
+    return _notify
+
+
 @replace(PullRequestHoldService, "message_arriving")
 def _tell_nobody(self: PullRequestHoldService, request: DispatchRequest, filter_bit_map: bytes | None) -> None:
     """The scan finds what has arrived."""
@@ -67,4 +83,6 @@ BUGS = (
             replacements=(_give_all_at_once,)),
     Variant("seeded-arrival-is-not-told", "bug", "No message that arrives answers a pull that is held.", _IDEA,
             replacements=(_tell_nobody,)),
+    Variant("seeded-round-answers-all", "bug", "A broker that looks at the pulls that it holds answers all of them.",
+            _IDEA, replacements=(_wake_all,)),
 )

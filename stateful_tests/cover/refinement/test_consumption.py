@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from invariants.refinement.consumed_queue import NAME, ConsumedQueue
+from invariants.refinement.consumed_queue import ConsumedQueue
+from invariants.refinement.consumers import NAME
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 

@@ -1,0 +1,94 @@
+"""The follower of pulls that masters hold: it takes steps, is silent on the control, and sees bugs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from impl.broker.pull_message_processor import PullMessageProcessor
+from impl.broker.pull_request_hold_service import PullRequestHoldService
+from impl.ports.pools import RejectedExecutionError
+from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
+from invariants.refinement.pull import NAME
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.worlds.subjects import subject_named
+
+ALWAYS = {"look", "put_away", "execute"}
+
+
+class Counted(Recorder):
+    """How often each step of the model was taken."""
+
+    def __init__(self) -> None:
+        """None was."""
+        self.steps: Counter[str] = Counter()
+
+    def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
+        """See Recorder."""
+        if monitor.name == NAME:
+            self.steps.update(action for action, _ in steps)
+
+
+def lived(subject: str, workload: str, profile: str, seed: int) -> tuple[RunRecord, Counter[str]]:
+    """A run, and the steps of the model in it."""
+    counted = Counted()
+    with recorded_by(counted):
+        return run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed)), counted.steps
+
+
+def seen(record: RunRecord) -> set[tuple[str, ...]]:
+    """What the follower has found."""
+    return {one.signature for one in record.seen if one.property == NAME}
+
+
+@pytest.mark.parametrize(("workload", "profile", "seed", "further"), [
+    ("clustering", "storm", 0, {"scan"}),
+    ("stored", "disks", 1, {"arrive"}),
+    ("operators", "clocks", 0, {"arrive", "scan"}),
+    ("filtered", "threads", 0, set[str]()),
+])
+def test_the_control_takes_steps_of_the_model_only(
+    workload: str, profile: str, seed: int, further: set[str],
+) -> None:
+    record, steps = lived("repaired", workload, profile, seed)
+    assert (seen(record), record.unknown) == (set(), "")
+    assert {*steps} >= ALWAYS | further
+
+
+def test_nobody_else_sees_that_a_round_answers_all() -> None:
+    record, _ = lived("repaired+seeded-round-answers-all", "clustering", "calm", 0)
+    explains = subject_named("repaired").explains
+    assert {one.property for one in record.seen if not explains(one.key)} == {NAME}
+    assert (NAME, "execute", "phase = WOKEN") in seen(record)
+
+
+def _held_twice(service: PullRequestHoldService, topic: str, queue_id: int, *others: Any) -> None:
+    """Instead of notifyMessageArriving: what is woken stays in the table."""
+    before = [*(service.pull_request_table.get((topic, queue_id)) or ())]
+    notify(service, topic, queue_id, *others)
+    if before:
+        service.pull_request_table.put((topic, queue_id), before)
+
+
+notify = PullRequestHoldService._notify
+
+
+def test_a_pull_that_stays_in_the_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PullRequestHoldService, "_notify", _held_twice)
+    assert (NAME, "differs", "phase") in seen(lived("repaired", "stored", "calm", 0)[0])
+
+
+def _full(*_: object) -> None:
+    raise RejectedExecutionError
+
+
+def test_a_pool_that_is_full_loses_pulls_as_the_model_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PullMessageProcessor, "execute_request_when_wakeup", _full)
+    record, steps = lived("repaired", "clustering", "calm", 0)
+    assert seen(record) == set()
+    assert steps["refuse"] > 0
+    assert steps["execute"] == 0
