@@ -263,7 +263,7 @@ FAMILIES: Mapping[str, str] = {
     e.ConsumerRegistered.__module__: "members", e.SubscriptionUpdated.__module__: "members",
     e.TimerJobBegan.__module__: "clients", e.QueueTaken.__module__: "queues", e.LockGranted.__module__: "queues",
     e.StoreLoaded.__module__: "messages", e.DeadLetterTaken.__module__: "messages",
-    e.SendAttempted.__module__: "messages", e.ProcessKilled.__module__: "host",
+    e.SendAttempted.__module__: "messages", e.OrderGiven.__module__: "operators", e.ProcessKilled.__module__: "host",
 }
 """What the events of a module are about."""
 

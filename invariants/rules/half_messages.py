@@ -16,7 +16,7 @@ from invariants.rules.weather import clock_was_set
 
 _CHECK = "CID_RMQ_SYS_TRANS"
 """MixAll.CID_SYS_RMQ_TRANS: the group whose offsets say how far the check has come."""
-_ROLLED_BACK = "ROLLBACK_MESSAGE"
+_COMMITS, _ROLLED_BACK = "COMMIT_MESSAGE", "ROLLBACK_MESSAGE"
 
 
 class rolled_back_stays_hidden(Rule):
@@ -160,6 +160,8 @@ class ended_half_message_is_left_alone(Rule):
     excuses = (
         Excuse("it was tried more than once, and may be there more than once",
                when=lambda rule, told: told.about in rule.again),
+        Excuse("it was put back for a question when it was committed at the place before that",
+               when=lambda rule, told: told.about in rule.elsewhere),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
     )
@@ -168,6 +170,9 @@ class ended_half_message_is_left_alone(Rule):
     put = Kept("id", survives="all")
     again = Kept("id", survives="all", begins=(Match(events.SendAttempted, of="id=key", having=lambda one: (
         one.attempt > 1)),))
+    # Where a broker has put it last as a half message, and when it was committed at another place than that.
+    place = Kept("at id", survives="all")
+    elsewhere = Kept("id", survives="all")
     # When a process has put it into its topic.
     committed_ms = Kept("at id")
 
@@ -176,8 +181,15 @@ class ended_half_message_is_left_alone(Rule):
         key = (event.key,)
         if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
             self.put[key] = self.put.get(key, 0) + 1
+            self.place[at, event.key] = event.commit_log_offset
         elif key in self.put and not event.topic.startswith(OWN_TOPICS):
             self.committed_ms.setdefault((at, event.key), ms)
+
+    @on(events.EndTransactionTaken)
+    def is_ended(self, ms: int, at: str, event: events.EndTransactionTaken) -> None:
+        place = event.commit_log_offset
+        if event.state == _COMMITS and self.place.get((at, event.key), place) != place:
+            self.elsewhere[event.key,] = ms
 
     @on(events.HalfMessageEnded)
     def is_asked(self, ms: int, at: str, event: events.HalfMessageEnded) -> Iterator[Told]:

@@ -7,7 +7,15 @@ from typing import Any
 import invariants.rules.half_messages  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import ClockJumped, HalfMessageEnded, MessageAppended, ProcessKilled, SendAttempted, WorldHealed
+from impl.events import (
+    ClockJumped,
+    EndTransactionTaken,
+    HalfMessageEnded,
+    MessageAppended,
+    ProcessKilled,
+    SendAttempted,
+    WorldHealed,
+)
 from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
@@ -55,6 +63,7 @@ PUTS = tuple(appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (1, 2, 3))
 COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
 LATE_MS = 900_000
 PUT_BACK = appended(12, RMQ_SYS_TRANS_HALF_TOPIC)
+BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"))
 
 
 def sent(attempt: int) -> Told:
@@ -65,6 +74,11 @@ def sent(attempt: int) -> Told:
 def asked(ms: int, state: str = "UNKNOW", key: str = "k") -> Told:
     """The producer is asked, and answers."""
     return ms, P, HalfMessageEnded(f"{P}@shop", "P", key, state, from_check=True)
+
+
+def taken(place: int, state: str = COMMIT) -> Told:
+    """The broker is told how it has ended, at a place of the log where it is, or was."""
+    return 9, A, EndTransactionTaken(A, "P", "k", state, True, 0, place)
 
 
 HISTORIES = (
@@ -129,4 +143,9 @@ HISTORIES = (
             causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(*PUTS, asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
             causes=("T6",)),
+    # It is put back with a question, and the answer to a former one names the place before.
+    Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, asked(3), taken(100), COMMITTED, asked(LATE_MS)),
+            kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone",
+            broken=(HALF, BEHIND, asked(3), taken(0, ROLLBACK), COMMITTED, asked(LATE_MS)), causes=()),
 )
