@@ -161,7 +161,7 @@ class ended_half_message_is_left_alone(Rule):
         Excuse("it was tried more than once, and may be there more than once",
                when=lambda rule, told: told.about in rule.again),
         Excuse("it was put back for a question when it was committed at the place before that",
-               when=lambda rule, told: told.about in rule.elsewhere),
+               when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
     )

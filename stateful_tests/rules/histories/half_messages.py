@@ -148,4 +148,6 @@ HISTORIES = (
             kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone",
             broken=(HALF, BEHIND, asked(3), taken(0, ROLLBACK), COMMITTED, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, taken(0), COMMITTED, PUT_BACK, asked(LATE_MS)),
+            causes=("T6",)),
 )
