@@ -62,8 +62,9 @@ class retries_wait_longer_each_time(Rule):
     about = "group key"
     excuses = (_CLOCKS,)
 
-    # Since when a listener has it, and at which attempt; when listeners have failed with it at an attempt: several,
-    # where several have had it. Each has put it off, and what the first one has put off comes first.
+    # Since when a listener has it, and at which attempt; where and when listeners have failed with it at an attempt:
+    # several, where several have had it. Each has put it off, and what the first one has put off comes first. Who
+    # cannot send it back tries it again where it is.
     since_ms = Kept("at mq offset")
     failed = Kept("group key attempt", survives="all")
 
@@ -72,7 +73,7 @@ class retries_wait_longer_each_time(Rule):
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             began_ms, attempt = self.since_ms.pop((at, event.mq, offset), (ms, 0))
             if answer != SUCCESS and ms - began_ms < deadlines.LISTENER_EXPIRY_MS:
-                self.failed.setdefault((event.group, key, attempt), []).append(ms)
+                self.failed.setdefault((event.group, key, attempt), {}).setdefault((event.mq, offset), ms)
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
@@ -80,9 +81,12 @@ class retries_wait_longer_each_time(Rule):
             self.since_ms[at, event.mq, offset] = ms, attempt
             is_retry = event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and attempt <= len(deadlines.RETRY_DELAYS_MS)
             failures = self.failed.get((event.group, key, attempt - 1)) if is_retry else None
-            if failures and ms - failures[0] < deadlines.RETRY_DELAYS_MS[attempt - 1]:
-                yield self.told(f"{at} is given {key} again {ms - failures[0]} ms after attempt {attempt} has failed, "
-                                f"and it is to wait {deadlines.RETRY_DELAYS_MS[attempt - 1]} ms", event.group, key)
+            if not failures or (event.mq, offset) in failures:
+                continue
+            waited_ms = ms - next(iter(failures.values()))
+            if waited_ms < deadlines.RETRY_DELAYS_MS[attempt - 1]:
+                yield self.told(f"{at} is given {key} again {waited_ms} ms after attempt {attempt} has failed, and "
+                                f"it is to wait {deadlines.RETRY_DELAYS_MS[attempt - 1]} ms", event.group, key)
 
 
 class suspended_queue_rests(Rule):

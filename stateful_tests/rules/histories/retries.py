@@ -117,6 +117,9 @@ HISTORIES = (
             (JUMPED, given(2), answered(10), given(20, 1, mq=RETRY))),
     Written("retries_wait_longer_each_time", (given(2), answered(10), given(20, 1, mq=RETRY)),
             (DRIFTS, given(2, 3), answered(10), given(20, 4, mq=RETRY))),
+    Written("retries_wait_longer_each_time",  # it is tried again where it is
+            (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY, offset=5)),
+            (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY))),
     Written("suspended_queue_rests", (answered(10), given(1_009, orderly=True)),
             (answered(10), given(1_010, orderly=True)), says="999 ms after it has failed"),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
