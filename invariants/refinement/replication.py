@@ -94,7 +94,8 @@ class _Master:
     """One life of a master.
 
     ends -- of each position, where it ends in the log. links -- connections and the slaves at their other ends, in the
-    order of their coming. waiting -- the end of a record to its message. adrift -- slaves that are not followed.
+    order of their coming. asking -- connections on which something was reported. waiting -- the end of a record to its
+    message. adrift -- slaves that are not followed.
     """
 
     def __init__(self, machine: str, event: events.StoreLoaded, views: Views) -> None:
@@ -107,6 +108,7 @@ class _Master:
         self.ends = [event.min_offset if one is None else one.commit_log_offset + one.size for one in self.records]
         self.end_bytes = event.max_offset
         self.links: dict[str, str] = {}
+        self.asking: set[str] = set()
         self.waiting: dict[int, int] = {}
         self.adrift: set[str] = set()
         end = len(self.ends)
@@ -118,6 +120,12 @@ class _Master:
     def place(self, offset: int) -> int:
         """How many positions of the log end at an offset or before it."""
         return bisect_right(self.ends, offset)
+
+    def end(self) -> int:
+        """Where the log ends: behind its last record, or behind the blank after that, which is reported nowhere."""
+        has, file_bytes = self.views.replicated(self.machine), self.views.log_file_bytes(self.machine)
+        file_end = -(-self.end_bytes // file_bytes) * file_bytes
+        return file_end if has is not None and has.end >= file_end else self.end_bytes
 
     # The master -------------------------------------------------------------------------------------------------------
 
@@ -183,25 +191,35 @@ class _Master:
 
     def disconnected(self, event: events.SlaveDisconnected) -> list[Finding]:
         """HAService#removeConnection."""
+        is_last = self._last(self.links.get(event.connection)) == event.connection
         slave = self.links.pop(event.connection, None)
         if slave is None or not self.value("connected", slave):
             return []
-        if slave in self.links.values():  # an older one has ended
-            return []
-        return self.monitor.take(event, ("disconnect", (slave,)))
+        older = self._last(slave)
+        if older is None:
+            return self.monitor.take(event, ("disconnect", (slave,)))
+        if is_last:  # and its slave has given up the older one, of which the master does not know
+            self.adrift.add(slave)
+            self.monitor.write({("asked", slave): older in self.asking})
+        return []
+
+    def _last(self, slave: str | None) -> str | None:
+        """The connection of a slave that was made last."""
+        return next((link for link, one in reversed(self.links.items()) if one == slave), None)
 
     def reported(self, event: events.ReplicaReported) -> list[Finding]:
         """HAConnection.ReadSocketService#processReadEvent."""
         slave, place = event.slave, self.place(event.offset)
-        latest = next((link for link, one in reversed(self.links.items()) if one == slave), None)
+        latest, end = self._last(slave), self.end()
+        self.asking.add(event.connection)
         if latest != event.connection or slave in self.adrift:
-            beyond = event.offset > self.end_bytes
+            beyond = event.offset > end
             self.monitor.write({("push2slave",): max(self.value("push2slave"), 0 if beyond else place)})
             if latest == event.connection:
                 self.monitor.write({("asked", slave): True})
             return []
         if self.value("asked", slave):
-            step: Step = ("refuse", (slave,)) if event.offset > self.end_bytes else ("report", (slave, place))
+            step: Step = ("refuse", (slave,)) if event.offset > end else ("report", (slave, place))
             return self.monitor.take(event, step) if event.offset else []
         if event.offset:
             return self.monitor.take(event, ("ask", (slave,)))
@@ -214,7 +232,7 @@ class _Master:
     def copied(self, slave: str, event: events.LogCopied) -> list[Finding]:
         """HAClient#dispatchReadRequest: of a frame that has come when its connection was over nothing is followed."""
         if event.offset != event.master_offset or not self.value("asked", slave) or (
-                event.offset + event.size > self.end_bytes):
+                event.offset + event.size > self.end()):
             self.adrift.add(slave)
             return []
         if not event.size:

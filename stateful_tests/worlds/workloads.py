@@ -92,7 +92,7 @@ class Workload:
     as it stands there. storm_ms -- how long anything may fail. promises -- names of what must come true afterwards.
     groups -- group and topic that are followed. concepts -- whose models follow; None: all. scopes -- names of the
     enumerable scopes that it stays in, mostly; see `invariants.refinement.coverage`. observed -- names of the checks of
-    histories that judge what its applications note. calm_concepts -- whose models follow where nothing fails only.
+    histories that judge what its applications note.
     """
 
     name: str
@@ -105,12 +105,10 @@ class Workload:
     storm_ms: int = 120_000
     concepts: tuple[str, ...] | None = None
     observed: tuple[str, ...] = ()
-    calm_concepts: tuple[str, ...] = ()
 
     def followers(self, world: World) -> list[Follower]:
         """The models that follow a world of this workload, concept by concept: its machines, and each of the groups."""
-        refined = (_REFINEMENTS[name] for name in (_REFINEMENTS if self.concepts is None else self.concepts)
-                   if world.calm or name not in self.calm_concepts)
+        refined = (_REFINEMENTS[name] for name in (_REFINEMENTS if self.concepts is None else self.concepts))
         return [one for module in refined for one in module.followers(world, self.groups, self.scopes)]
 
 
@@ -417,7 +415,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("ordered_resets", "Operators send a group back that reads in order, while messages arrive.",
              members(ORDERLY, read=True), (*(deeds.reset_offsets,) * 2, *_CONSUME, *_COME_AND_GO), _ORDERED),
     Workload("slave_reads", "Slaves are read as long as a group is far behind.", slave_reads,
-             (*_CONSUME, *_COME_AND_GO, deeds.stop_broker), _GROUPS, calm_concepts=("replication",)),
+             (*_CONSUME, *_COME_AND_GO, deeds.stop_broker), _GROUPS),
     Workload("containers", "Processes have equal addresses and instance names.",
              members(ONE, client_ip="172.17.0.2", instance_name="shop"), _COME_AND_GO, _GROUPS),
     Workload("one_topic", "Two groups read one topic, both in order.",
@@ -496,8 +494,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED),
     Workload("two_slaves", "Messages are sent, and acknowledged when one of two slaves has them.",
              stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=2),
-             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED,
-             concepts=("replication",), calm_concepts=("replication",)),
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=("replication",)),
     Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
              sending(Sending(TOPIC, (ORDERED, SYNC))),
              (*(deeds.ask_for_a_key,) * 4, *(deeds.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),

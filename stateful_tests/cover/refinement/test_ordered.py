@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,35 +12,13 @@ from impl.client.consume_message_orderly_service import ConsumeMessageOrderlySer
 from impl.client.process_queue import ProcessQueue
 from impl.common.message import MessageExt
 from invariants.refinement.consumers import NAME
-from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
 from model.process_queue.ordered import OrderedQueue
-from stateful_tests.worlds.profiles import STRATEGIES
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from stateful_tests.cover.refinement.counting import counted
+from stateful_tests.worlds.run import RunRecord
 from stateful_tests.worlds.subjects import subject_named
 
 ALWAYS = {"answer", "begin_pulls", "pull_ordered", "take_message", "commit"}
-
-
-class Counted(Recorder):
-    """How often each step of the model was taken."""
-
-    def __init__(self) -> None:
-        """None was."""
-        self.steps: Counter[str] = Counter()
-
-    def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
-        """See Recorder."""
-        if monitor.reading.concept is OrderedQueue.concept:
-            self.steps.update(action for action, _ in steps)
-
-
-def lived(
-    subject: str, workload: str, profile: str, seed: int, *, until: tuple[str, ...] = (),
-) -> tuple[RunRecord, Counter[str]]:
-    """A run, to its end or until something is seen, and the steps of the model in it."""
-    counted = Counted()
-    with recorded_by(counted):
-        return run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed), until=until), counted.steps
+lived = partial(counted, OrderedQueue.concept)
 
 
 def seen(record: RunRecord) -> list[tuple[str, ...]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,33 +10,14 @@ import pytest
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.pull_request_hold_service import PullRequestHoldService
 from impl.ports.pools import RejectedExecutionError
-from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
 from invariants.refinement.pull import NAME
-from stateful_tests.worlds.profiles import STRATEGIES
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from model.pull import LongPolling
+from stateful_tests.cover.refinement.counting import counted
+from stateful_tests.worlds.run import RunRecord
 from stateful_tests.worlds.subjects import subject_named
 
 ALWAYS = {"look", "put_away", "execute"}
-
-
-class Counted(Recorder):
-    """How often each step of the model was taken."""
-
-    def __init__(self) -> None:
-        """None was."""
-        self.steps: Counter[str] = Counter()
-
-    def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
-        """See Recorder."""
-        if monitor.name == NAME:
-            self.steps.update(action for action, _ in steps)
-
-
-def lived(subject: str, workload: str, profile: str, seed: int) -> tuple[RunRecord, Counter[str]]:
-    """A run, and the steps of the model in it."""
-    counted = Counted()
-    with recorded_by(counted):
-        return run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed)), counted.steps
+lived = partial(counted, LongPolling.concept)
 
 
 def seen(record: RunRecord) -> set[tuple[str, ...]]:

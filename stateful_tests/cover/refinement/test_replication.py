@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
-from invariants.refinement.monitor import Monitor, Recorder, Step, recorded_by
-from stateful_tests.worlds.profiles import STRATEGIES
-from stateful_tests.worlds.run import Plan, RunRecord, run
+from impl.events import ReplicaReported, SlaveConnected, SlaveDisconnected, StoreLoaded
+from invariants.refinement.replication import _Master
+from invariants.views import Replicated, StoredRecord, Views
+from model.replication import Replicas
+from stateful_tests.cover.refinement.counting import counted
+from stateful_tests.worlds.run import RunRecord
 from stateful_tests.worlds.subjects import subject_named
 
 NAME = "refines_replication"
 OFTEN = {"append", "flush", "transfer", "report", "acknowledge"}
 SOMETIMES = {"connect", "ask", "ask_empty", "heartbeat", "disconnect", "time_out", "expire"}
-
-
-class Counted(Recorder):
-    """How often each step of the model was taken."""
-
-    def __init__(self) -> None:
-        """None was."""
-        self.steps: Counter[str] = Counter()
-
-    def stepped(self, monitor: Monitor, steps: Sequence[Step]) -> None:
-        """See Recorder."""
-        if monitor.name == NAME:
-            self.steps.update(action for action, _ in steps)
-
-
-def lived(subject: str, workload: str, profile: str, seed: int) -> tuple[RunRecord, Counter[str]]:
-    """A run, and the steps of the model in it."""
-    counted = Counted()
-    with recorded_by(counted):
-        return run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed)), counted.steps
+lived = partial(counted, Replicas.concept)
 
 
 def properties(record: RunRecord) -> set[str]:
@@ -69,3 +52,73 @@ def test_a_bug_that_no_rule_notices_is_noticed() -> None:
 ])
 def test_other_bugs_of_replicas_are_noticed(bug: str, workload: str) -> None:
     assert NAME in properties(lived(f"repaired+{bug}", workload, "calm", 0)[0])
+
+
+# Written histories ----------------------------------------------------------------------------------------------------
+
+A, B = "broker-a", "broker-a-slave"
+FILE_BYTES = 1_000
+OLD, NEW = f"{B}:1", f"{B}:2"
+
+
+class Looked(Views):
+    """Tables of one master and one slave, which a test says."""
+
+    def __init__(self, replicated: Replicated) -> None:
+        self.tables = replicated
+
+    def replicated(self, _broker: str) -> Replicated:
+        """What the master has."""
+        return self.tables
+
+    def log_file_bytes(self, _broker: str) -> int:
+        """Files are short."""
+        return FILE_BYTES
+
+    def log_begin(self, _broker: str) -> int:
+        """Nobody has a file yet, but the master."""
+        return -1
+
+    def log_records(self, broker: str) -> tuple[StoredRecord, ...]:
+        """The master has one record, and no slave has any."""
+        return (StoredRecord(0, "orders", 0, 0, 900, "k"),) if broker == A else ()
+
+
+def master(*slaves: tuple[str, bool], end: int = 900, push2slave: int = 0) -> _Master:
+    """A master with one record of 900 bytes; its tables are to be these when they are looked at."""
+    tables = Looked(Replicated(0, end, 900, push2slave, slaves, ()))
+    return _Master(A, StoreLoaded(A, 0, 900, "ASYNC_FLUSH"), tables)
+
+
+def reported(offset: int, connection: str = OLD) -> ReplicaReported:
+    """A slave says how much it has."""
+    return ReplicaReported(A, B, offset, -1, connection)
+
+
+@pytest.mark.parametrize("has_asked", [True, False])
+def test_a_connection_that_was_given_up_counts_again_when_the_later_one_has_ended(has_asked: bool) -> None:
+    followed = master((OLD, True))
+    followed.connected(SlaveConnected(A, B, OLD))
+    if has_asked:
+        followed.reported(reported(0))
+    followed.connected(SlaveConnected(A, B, NEW))
+    followed.disconnected(SlaveDisconnected(A, B, NEW))
+    assert bool(followed.compare()) is not has_asked
+
+
+def test_nothing_changes_when_the_connection_ends_that_was_given_up() -> None:
+    followed = master((NEW, False))
+    followed.connected(SlaveConnected(A, B, OLD))
+    followed.reported(reported(0))
+    followed.connected(SlaveConnected(A, B, NEW))
+    followed.disconnected(SlaveDisconnected(A, B, OLD))
+    assert followed.compare() == []
+
+
+@pytest.mark.parametrize(("end", "differs"), [(1_000, False), (999, True), (900, True)])
+def test_the_blank_at_the_end_of_a_file_can_be_reported(end: int, differs: bool) -> None:
+    followed = master((OLD, True), end=end, push2slave=900)
+    followed.connected(SlaveConnected(A, B, OLD))
+    followed.adrift.add(B)
+    followed.reported(reported(1_000))
+    assert bool(followed.compare()) is differs
