@@ -32,6 +32,8 @@ from stateful_tests.stories import test_senders as senders
 from stateful_tests.stories import test_slaves as slaves
 from stateful_tests.stories import test_stores as stores
 from stateful_tests.stories import test_two_owners as owners
+from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
+from stateful_tests.worlds.world import World
 
 Story = Callable[[], None]
 
@@ -274,3 +276,20 @@ def test_every_other_repair_has_a_story_of_its_own() -> None:
         "first_pull_reads_again", "run_removes_its_own", "late_read_changes_nothing",
         "recovered_log_is_forced",  # cover/crash/test_played.py
     }
+
+
+@pytest.mark.parametrize("first_of_queue", [True, False])
+def test_a_unit_that_the_disk_has_not_taken_is_written_when_there_is_room(*, first_of_queue: bool) -> None:
+    with active([REPAIRS["unwritten_unit_is_written_again"]]), World() as world:
+        stores.begin(world)
+        stores.produce(world, 1, queues=1 if first_of_queue else 2)
+        world.simulation.fill_disk(stores.BROKER, 100)
+        world.add_producer(stores.PRODUCER, Sending("orders", queues=2))
+        world.run(2 * SEND_EVERY_MS + 100)
+        world.simulation.fill_disk(stores.BROKER, 0)
+        world.run(2 * SEND_EVERY_MS)
+        written = stores.sent(world)
+        assert {one.queue_id for one in written} == {0, 1}
+        assert {(one.queue_id, one.queue_offset): one.commit_log_offset for one in written} == {
+            (one.queue_id, one.queue_offset): world.views.queue_unit(
+                stores.BROKER, "orders", one.queue_id, one.queue_offset) for one in written}

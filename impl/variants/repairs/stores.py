@@ -236,6 +236,25 @@ def _raise_what_the_disk_says(self: MappedFile, data: bytes) -> bool:
     return True
 
 
+@around(ConsumeQueue, "put_message_position_info")
+def _known_when_it_is_written(original: Callable[..., bool]) -> Callable[..., bool]:
+    def put_message_position_info(
+        self: ConsumeQueue, offset: int, size: int, tags_code: int, cq_offset: int,
+    ) -> bool:
+        """A unit that the disk does not take is not known, and the blank before it begins anew."""
+        known, files = self.max_physic_offset, self.mapped_file_queue
+        before = {one.file_from_offset: one.wrote_position for one in files.mapped_files[-1:]}
+        try:
+            return original(self, offset, size, tags_code, cq_offset)
+        except DiskError:
+            self.max_physic_offset = known
+            for last in files.mapped_files[-1:]:
+                last.wrote_position = before.get(last.file_from_offset, 0)
+            raise
+
+    return put_message_position_info
+
+
 REPAIRS = (
     Variant(
         "failed_force_is_no_flush", "repair", "What a force has failed to write does not count as flushed.",
@@ -279,6 +298,6 @@ REPAIRS = (
     ),
     Variant(
         "unwritten_unit_is_written_again", "repair", "A unit that the disk does not take is tried again.",
-        "upstream does not have it", ("V33",), (_raise_what_the_disk_says,),
+        "upstream does not have it", ("V33",), (_raise_what_the_disk_says, _known_when_it_is_written),
     ),
 )
