@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from impl import events
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules import deadlines
-from invariants.rules.rule import Kept, Promise, Told, on
+from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import Views
 
 
@@ -18,6 +18,13 @@ def still_kept(views: Views, waiting: Kept, over: Kept) -> Iterator[tuple[str, l
         kept = {record.key for record in views.log_records(broker.machine)} if left else set()
         if left & kept:
             yield broker.machine, sorted(left & kept)
+
+
+def was_recovered(rule: Rule, key: str | None) -> bool:
+    """Whether a broker has come up from a crash after it had put this message among those that wait."""
+    waits = rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_SCHEDULE_TOPIC)
+    return any(not start.event.last_exit_ok for one in waits
+               for start in rule.past.of(events.StoreLoaded, since=one.place, at=one.at))
 
 
 class delayed_message_comes_at_last(Promise):

@@ -15,6 +15,7 @@ from invariants.histories.checks import CHECKS, Check
 from invariants.histories.checks import Finding as Broken
 from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
+from invariants.rules.delays import was_recovered
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.observed_causes import (
     clock_was_set,
@@ -141,8 +142,12 @@ class delays_are_waited(Observed):
     """A delayed message waits."""
 
     check = "early"
-    excuses = (Excuse("the clock of a broker that has put it was set after it was sent, or drifts",
-                      when=clock_was_set),)
+    shipped = "violated: V5 what recovery dispatches is due at once"
+    excuses = (
+        Excuse("the clock of a broker that has put it was set after it was sent, or drifts", when=clock_was_set),
+        cause("V5", "its broker has recovered it from a crash while it was to wait",
+              when=lambda rule, told: was_recovered(rule, told.about[2])),
+    )
 
 
 class only_subscribed_is_delivered(Observed):

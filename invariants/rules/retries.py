@@ -8,6 +8,7 @@ from impl import events
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
+from invariants.rules.delays import was_recovered
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -58,9 +59,11 @@ class retries_wait_longer_each_time(Rule):
     A message that a listener has had for too long is sent back with the first of these levels, whichever attempt it is.
     """
 
+    shipped = "violated: V5 what recovery dispatches is due at once"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack: 3 + getReconsumeTimes, MessageStoreConfig.messageDelayLevel"
     about = "group key"
-    excuses = (_CLOCKS,)
+    excuses = (_CLOCKS, cause("V5", "its broker has recovered it from a crash while it was to wait",
+                              when=lambda rule, told: was_recovered(rule, told.about[1])))
 
     # Since when a listener has it, and at which attempt; where and when listeners have failed with it at an attempt:
     # several, where several have had it. Each has put it off, and what the first one has put off comes first. Who

@@ -53,6 +53,8 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "key_values_survive": ("administered", "calm", "uniform", 1),
     "who_consumes_is_answered": ("operators", "calm", "uniform", 5),
     "group_offsets_go_with_the_group": ("operators", "calm", "uniform", 5),
+    "delays_are_waited": ("delayed", "storm", "uniform", 0),
+    "retries_wait_longer_each_time": ("stored_retry", "storm", "uniform", 0),
     "refines_process_queue": ("resets", "threads", "uniform", 1),
 }
 """Workload, profile, strategy and seed of runs in which a property is met that most others do not meet."""

@@ -42,6 +42,7 @@ LOST = (*SENT, TAKEN, PASSED)
 LATER, EARLY = (SENT[0]._replace(delay_ms=1_000, clock="world"),), DELIVERED._replace(time_ms=1_009, clock="world")
 RED = (SENT[0]._replace(tag="red"), SENT[1])
 SET = ClockJumped(5_000)
+WAITS = (11, B, MessageAppended(B, "SCHEDULE_TOPIC_XXXX", 2, 0, 100, 100, "k1"))
 BACK = (TAKEN, PASSED, PASSED._replace(seq=10, offset=1, time_ms=100))
 
 
@@ -197,6 +198,11 @@ HISTORIES = (
             kept=((0, B, ClockDrifts(100)), appended(11)), kept_observed=(*LATER, TAKEN, EARLY)),
     Written("delays_are_waited", broken=((9, B, SET), appended(11)), observed=(*LATER, TAKEN, EARLY),
             kept=((10, B, SET), appended(11)), kept_observed=(*LATER, TAKEN, EARLY)),
+    Written("delays_are_waited", broken=(WAITS, (12, B, StoreLoaded(B, 0, 200, "SYNC_FLUSH"))),
+            observed=(*LATER, TAKEN, EARLY), causes=("V5",)),
+    Written("delays_are_waited", observed=(*LATER, TAKEN, EARLY), causes=(), broken=(
+        (5, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH")), WAITS, (12, C, StoreLoaded(C, 0, 200, "SYNC_FLUSH")),
+        (12, B, StoreLoaded(B, 0, 200, "SYNC_FLUSH", last_exit_ok=True)))),
     Written("only_subscribed_is_delivered", broken=(), observed=(*RED, TAKEN._replace(tags="green || blue"), DELIVERED),
             kept_observed=(*RED, TAKEN._replace(tags="green || red"), DELIVERED), causes=(), says="has the tag red"),
 )

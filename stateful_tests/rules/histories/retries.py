@@ -24,6 +24,7 @@ from impl.events import (
     QueueDropped,
     QueueTaken,
     SendAttempted,
+    StoreLoaded,
 )
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker
@@ -55,6 +56,8 @@ def dead(ms: int, key: str | None = "k", topic: str = "%DLQ%G") -> Told:
 
 
 ANEW = (2, C, SendAttempted(ID, "CLIENT_INNER_PRODUCER", "k", 1, RETRY))
+WAITS = (11, A, MessageAppended(A, "SCHEDULE_TOPIC_XXXX", 2, 0, 100, 100, "k"))
+CRASHED = (12, A, StoreLoaded(A, 0, 200, "SYNC_FLUSH"))
 JUMPED, DRIFTS = (1, A, ClockJumped(-5_000)), (1, A, ClockDrifts(10))
 
 
@@ -117,6 +120,9 @@ HISTORIES = (
             (JUMPED, given(2), answered(10), given(20, 1, mq=RETRY))),
     Written("retries_wait_longer_each_time", (given(2), answered(10), given(20, 1, mq=RETRY)),
             (DRIFTS, given(2, 3), answered(10), given(20, 4, mq=RETRY))),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), WAITS, CRASHED, given(20, 1, mq=RETRY)),
+            causes=("V5",)),
+    Written("retries_wait_longer_each_time", (given(1), answered(10), WAITS, given(20, 1, mq=RETRY)), causes=()),
     Written("retries_wait_longer_each_time",  # it is tried again where it is
             (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY, offset=5)),
             (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY))),
