@@ -11,12 +11,12 @@ from invariants.rules.delays import still_kept
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
-from invariants.rules.sending import OWN_TOPICS
+from invariants.rules.sending import COMMITS, OWN_TOPICS
 from invariants.rules.weather import clock_was_set
 
 _CHECK = "CID_RMQ_SYS_TRANS"
 """MixAll.CID_SYS_RMQ_TRANS: the group whose offsets say how far the check has come."""
-_COMMITS, _ROLLED_BACK = "COMMIT_MESSAGE", "ROLLBACK_MESSAGE"
+_ROLLED_BACK = "ROLLBACK_MESSAGE"
 
 
 class rolled_back_stays_hidden(Rule):
@@ -188,7 +188,7 @@ class ended_half_message_is_left_alone(Rule):
     @on(events.EndTransactionTaken)
     def is_ended(self, ms: int, at: str, event: events.EndTransactionTaken) -> None:
         place = event.commit_log_offset
-        if event.state == _COMMITS and self.place.get((at, event.key), place) != place:
+        if event.state == COMMITS and self.place.get((at, event.key), place) != place:
             self.elsewhere[event.key,] = ms
 
     @on(events.HalfMessageEnded)

@@ -10,12 +10,11 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.weather import clock_was_set
 
 SUCCESS = "SUCCESS"
 _UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
 _TAKEN = Match(events.QueueTaken, of="at group mq")
-_CLOCKS = Excuse("the clock of a machine was set or drifts: clients count by their own",
-                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
 
 
 class queue_has_one_thread(Rule):
@@ -98,7 +97,7 @@ class expired_was_had_too_long(Rule):
 
     cite = "ProcessQueue#cleanExpiredMsg: consumeTimeout"
     about = "at group mq offset"
-    excuses = (_CLOCKS,)
+    excuses = (clock_was_set("at"),)
 
     since_ms = Kept("at group mq offset")
 

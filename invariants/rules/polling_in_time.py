@@ -13,11 +13,9 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.polling import Polled
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
-from invariants.rules.weather import broker_was_away
+from invariants.rules.weather import broker_was_away, clock_was_set
 
 _AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
-_CLOCKS = Excuse("the clock of a machine was set or drifts: clients wait by their own",
-                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
 
 
 class poll_waits_as_asked(Duty):
@@ -27,7 +25,7 @@ class poll_waits_as_asked(Duty):
     about = "at group"
     within_ms = deadlines.polled
     paid_by = (Match(events.PollEnded, having=lambda one: one.messages > 0), events.PollerShutDown)
-    excuses = (_CLOCKS,)
+    excuses = (clock_was_set("at"),)
     late = "{at} polls in {group} for {waited_ms} ms, and wants to wait for {what} ms"
 
     @on(events.PollBegan)

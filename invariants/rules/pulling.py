@@ -16,15 +16,13 @@ from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.weather import a_broker_was_away, broker_was_away
+from invariants.rules.weather import a_broker_was_away, broker_was_away, clock_was_set
 from invariants.views import Cache, Limits
 
 MIB = 1024 * 1024
 _HOLDING = "at client_id group mq"
 _ENDS = events.QueueDropped, events.ConsumerShutDown
 _AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
-_CLOCKS = Excuse("the clock of a machine was set or drifts: clients wait by their own",
-                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
 
 
 class failed_pull_is_put_off(Rule):
@@ -32,7 +30,7 @@ class failed_pull_is_put_off(Rule):
 
     cite = "PullCallback#onException: PULL_TIME_DELAY_MILLS_WHEN_EXCEPTION"
     about = _HOLDING
-    excuses = (_CLOCKS, Excuse("the queue has left its table and was not dropped: others pull it, too",
+    excuses = (clock_was_set("at"), Excuse("the queue has left its table and was not dropped: others pull it, too",
                                by=events.QueueForgotten, lasts=FOR_EVER))
 
     taken = Kept(_HOLDING, ends=_ENDS, begins=(events.QueueTaken,))

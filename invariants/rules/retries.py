@@ -13,11 +13,10 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.weather import clock_was_set
 
 SUCCESS = "SUCCESS"
 _SENT_ANEW = Match(SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP)
-_CLOCKS = Excuse("the clock of a machine was set or drifts: brokers and clients wait by their own",
-                 when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts)))
 
 
 class given_up_after_all_attempts(Rule):
@@ -62,8 +61,12 @@ class retries_wait_longer_each_time(Rule):
     shipped = "violated: V5 what recovery dispatches is due at once"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack: 3 + getReconsumeTimes, MessageStoreConfig.messageDelayLevel"
     about = "group key"
-    excuses = (_CLOCKS, cause("V5", "its broker has recovered it from a crash while it was to wait",
-                              when=lambda rule, told: was_recovered(rule, told.about[1])))
+    excuses = (
+        Excuse("the clock of a machine was set or drifts: a broker counts by its own",
+               when=lambda rule, _: bool(rule.past.of(events.ClockJumped, events.ClockDrifts))),
+        cause("V5", "its broker has recovered it from a crash while it was to wait",
+              when=lambda rule, told: was_recovered(rule, told.about[1])),
+    )
 
     # Since when a listener has it, and at which attempt; where and when listeners have failed with it at an attempt:
     # several, where several have had it. Each has put it off, and what the first one has put off comes first. Who
@@ -100,7 +103,7 @@ class suspended_queue_rests(Rule):
 
     cite = "ConsumeMessageOrderlyService#submitConsumeRequestLater: suspendCurrentQueueTimeMillis"
     about = "at group mq"
-    excuses = (_CLOCKS,)
+    excuses = (clock_was_set("at"),)
 
     failed = Kept("at group mq offset", ends=(Match(events.QueueTaken, of="at group mq"),))
 

@@ -24,7 +24,7 @@ _FIRST, _LATER = "first attempt", "later attempt"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
-_COMMITS = "COMMIT_MESSAGE"
+COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
 _LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
 _LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
@@ -134,7 +134,7 @@ class sent_once_is_stored_once(Rule):
     # Where it is, by topic and id; the ids of those that were tried again, and of those that were sent one way.
     stored = Kept("topic id", survives="all")
     committed = Kept("key", survives="all", begins=(
-        Match(events.HalfMessageEnded, having=lambda one: one.state == _COMMITS),))
+        Match(events.HalfMessageEnded, having=lambda one: one.state == COMMITS),))
     again = Kept("id", survives="all")
     oneway = Kept("id", survives="all")
     # Those that were delayed; and those that a broker has delivered before its last start.

@@ -16,20 +16,18 @@ from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.rebalance import PullRequest, RebalanceImpl
+from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_push import RebalancePushImpl
 from impl.client.route_tables import MQ_CLIENT_API_TIMEOUT_MS, RouteTables
-from impl.common.headers import PullMessageRequestHeader
 from impl.common.heartbeat_data import ConsumerData
 from impl.common.message import MessageExt
-from impl.decisions.flags import FLAG_COMMIT_OFFSET, clear_flag
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.subscription import SubscriptionData
 from impl.hash_map import ConcurrentHashMap
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.ports.remoting import Channel
 from impl.ports.threads import Interleave, Threads
+from impl.variants.bugs.pulling import pulls_commit_nothing
 from impl.variants.variant import Variant, around, replace
 
 EARLY_MS = 45_000
@@ -59,19 +57,6 @@ def _greatest_settled(original: Callable[..., int]) -> Callable[..., int]:
 @replace(MQClientInstance, "persist_all_consumer_offset")
 async def _no_timer(self: MQClientInstance) -> None:
     del self
-
-
-@around(DefaultMQPushConsumerImpl, "_pull_header")
-def _pulls_commit_nothing(original: Callable[..., Awaitable[PullMessageRequestHeader]],
-                          ) -> Callable[..., Awaitable[PullMessageRequestHeader]]:
-    async def _pull_header(
-        self: DefaultMQPushConsumerImpl, pull_request: PullRequest, subscription_data: SubscriptionData,
-    ) -> PullMessageRequestHeader:
-        """No pull commits the offset in memory."""
-        header = await original(self, pull_request, subscription_data)
-        return header._replace(sys_flag=clear_flag(header.sys_flag, FLAG_COMMIT_OFFSET), commit_offset=0)
-
-    return _pull_header
 
 
 @around(RebalancePushImpl, "remove_unnecessary_message_queue")
@@ -294,7 +279,7 @@ BUGS = (
     ),
     Variant(
         "seeded-offsets-sent-at-the-end-only", "bug", "While a queue is held nothing of it is committed.",
-        "seeded: a timer that was not started", replacements=(_no_timer, _pulls_commit_nothing),
+        "seeded: a timer that was not started", replacements=(_no_timer, pulls_commit_nothing),
     ),
     Variant(
         "seeded-given-up-unsent", "bug", "Who gives a queue up does not commit what was settled last.",

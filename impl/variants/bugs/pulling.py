@@ -52,7 +52,9 @@ def _without_version(original: PullHeader) -> PullHeader:
 
 
 @around(DefaultMQPushConsumerImpl, "_pull_header")
-def _commit_nothing(original: PullHeader) -> PullHeader:
+def pulls_commit_nothing(original: PullHeader) -> PullHeader:
+    """No pull commits the offset in memory."""
+
     async def _pull_header(
         self: DefaultMQPushConsumerImpl, pull_request: PullRequest, subscription_data: SubscriptionData,
     ) -> PullMessageRequestHeader:
@@ -211,7 +213,7 @@ BUGS = (
     Variant("seeded-pulls-have-no-version", "bug", "A pull does not say by which subscription it is to be answered.",
             _IDEA, replacements=(_without_version,)),
     Variant("seeded-pulls-commit-nothing", "bug", "Offsets are committed by the timer alone.", _IDEA,
-            replacements=(_commit_nothing,)),
+            replacements=(pulls_commit_nothing,)),
     Variant("seeded-slave-is-for-ever", "bug", "Who was sent to a slave never asks the master again.", _IDEA,
             replacements=(_never_back,)),
     Variant("seeded-slaves-are-told-offsets", "bug", "A pull that goes to a slave carries an offset to commit.", _IDEA,

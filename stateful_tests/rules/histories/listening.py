@@ -79,7 +79,7 @@ HISTORIES = (
     Written("attempts_count_up", (given(MOST - 1), answered(), given(MOST - 1, 3)), causes=()),
     Written("expired_was_had_too_long", (given(0), expired(MINUTE_MS)), (given(0), expired(MINUTE_MS + 1)), MINUTE),
     Written("expired_was_had_too_long", (given(0), expired(MINUTE_MS)), (
-        (0, "c2", ClockJumped(5)), given(0), expired(MINUTE_MS)), MINUTE),
+        (0, C, ClockJumped(5)), given(0), expired(MINUTE_MS)), MINUTE),
     Written("expired_was_had_too_long", (given(0), expired(9)), (given(0), expired(9)), MINUTE, kept_views=Tables()),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye("closed"), SENT)),

@@ -59,6 +59,7 @@ ANEW = (2, C, SendAttempted(ID, "CLIENT_INNER_PRODUCER", "k", 1, RETRY))
 WAITS = (11, A, MessageAppended(A, "SCHEDULE_TOPIC_XXXX", 2, 0, 100, 100, "k"))
 CRASHED = (12, A, StoreLoaded(A, 0, 200, "SYNC_FLUSH"))
 JUMPED, DRIFTS = (1, A, ClockJumped(-5_000)), (1, A, ClockDrifts(10))
+JUMPED_HERE, DRIFTS_HERE = ((1, C, event) for _, _, event in (JUMPED, DRIFTS))
 
 
 def subscribed(expression: str) -> Told:
@@ -139,9 +140,9 @@ HISTORIES = (
     Written("suspended_queue_rests", (answered(1_000), given(1_300, orderly=True)),
             (answered(1_000), TAKEN, given(1_300, orderly=True))),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
-            (JUMPED, answered(10), given(20, orderly=True))),
+            (JUMPED_HERE, answered(10), given(20, orderly=True))),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
-            (DRIFTS, answered(10), given(20, orderly=True))),
+            (DRIFTS_HERE, answered(10), given(20, orderly=True))),
     Written("batch_is_no_larger_than_wished", (given(1, keys=("i", "j", "k")),), (given(1, keys=("j", "k")),),
             says="given 3 messages"),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(102), tick(2_103)),
