@@ -42,7 +42,8 @@ from stateful_tests.worlds.healing import watching
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import WORKLOADS, traffic
+from stateful_tests.worlds.workload import traffic
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 RUN_MS = 300_000

@@ -35,7 +35,7 @@ from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Judges
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import Workload
+from stateful_tests.worlds.workload import Workload
 from stateful_tests.worlds.world import World
 
 DEED_MS = 1_000

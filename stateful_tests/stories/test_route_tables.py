@@ -36,7 +36,8 @@ from stateful_tests.stories.scenes import (
     start_asking,
     subscription,
 )
-from stateful_tests.worlds.deeds import OPERATOR, fetch_cluster_info
+from stateful_tests.worlds.deeds import OPERATOR
+from stateful_tests.worlds.operators import fetch_cluster_info
 from stateful_tests.worlds.world import World
 
 

@@ -13,10 +13,10 @@ from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN
+from stateful_tests.worlds.casts import POLLING
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
-from stateful_tests.worlds.workloads import POLLING
 from stateful_tests.worlds.world import World
 
 BROKER, PRODUCER = "broker-a", "producer1"

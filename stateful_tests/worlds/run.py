@@ -25,7 +25,8 @@ from stateful_tests.worlds.healing import healing, is_seen_late, watching
 from stateful_tests.worlds.limit import OverTimeError, limited
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, played
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import WORKLOADS, Workload, traffic
+from stateful_tests.worlds.workload import Workload, traffic
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 MAX_SEGMENTS, MORE_SEGMENTS = 60_000, 300

@@ -17,7 +17,8 @@ from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
-from stateful_tests.worlds.workloads import WORKLOADS, traffic
+from stateful_tests.worlds.workload import traffic
+from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
 # Silence --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,309 @@
+"""Who is there: the servers, producers and consumers of the worlds of workloads, and how they are configured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import cycle, product
+from typing import Any
+
+from impl.broker.consumer_offset_manager import topic_at_group
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.client.producer_config import ProducerConfig
+from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.heartbeat_data import BROADCASTING
+from impl.common.message_selector import by_sql
+from impl.common.topic_config import TopicConfig
+from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import get_retry_topic
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.hash_map import ConcurrentHashMap
+from impl.store.message_store_config import BrokerRole, FlushDiskType
+from stateful_tests.worlds import operators
+from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
+from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON
+from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.past import Past
+from stateful_tests.worlds.producers import (
+    ASYNC,
+    ILLEGAL,
+    IN_TRANSACTION,
+    LONGEST,
+    ONEWAY,
+    SELECTED,
+    SELECTED_ASYNC,
+    SELECTED_ONEWAY,
+    SYNC,
+    TAGS,
+    TO,
+    TO_ASYNC,
+    TO_ONEWAY,
+    TOGETHER_ASYNC,
+    TOGETHER_TO,
+    Sending,
+)
+from stateful_tests.worlds.pullers import Pulling
+from stateful_tests.worlds.requesters import ASK, ASK_LATER
+from stateful_tests.worlds.world import World
+
+CONSUMERS, SPARE = ("consumer1", "consumer2", "consumer3"), ("consumer4", "consumer5")
+OTHER_GROUP = "H"
+PRODUCER = "producer1"
+ROOMS = ("east", "west")
+CHECK_EVERY_MS = 10_000
+"""How often brokers look for half messages that have not ended: in 4.9.3 once a minute."""
+TRANSACTION_MS = 2_000
+"""How long local transactions take."""
+COMMITTED = 34
+"""What the group has read of each queue before; another group has read four more."""
+PAST = Past(((TOPIC, 4, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),
+            tuple(zip(PAST_MS, (24, 8, 8), strict=True)))
+"""What is in each queue: 24 messages of some days ago, 8 of an hour ago, and 8 that are new; of retries an eighth."""
+OLD = replace(
+    STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
+    total_physical_memory_bytes=40 * 1024)
+"""Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
+FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
+"""What becomes of so many messages, of as many as are drawn from."""
+
+
+def servers(
+    world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
+    more: Sequence[TopicConfig] = (), **settings: Any,
+) -> None:
+    """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
+
+    past -- what the masters have stored before. rooms -- what the names of the masters begin with. more -- topics
+    that they have besides. settings -- fields of BrokerConfig.
+    """
+    for number in range(namesrvs):
+        world.add_namesrv(f"nameserver{number + 1}")
+    topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2), *more]
+    if past is not None:
+        world.store_config = OLD
+        topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
+    for machine, room in zip(BROKERS, rooms, strict=True):
+        world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings)
+    for broker_id, machine in product(range(1, slaves + 1), BROKERS):
+        name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
+        world.add_broker(name, machine, topics=topics, broker_id=broker_id, **settings)
+    world.add_tester(OPERATOR)
+    world.run(100)
+
+
+def members(
+    *configs: PushConsumerConfig, stored: bool = False, read: bool = False, rooms: Sequence[str] = ("", ""),
+    namesrvs: int = 2, **settings: Any,
+) -> Callable[[World], None]:
+    """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
+
+    stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 4
+    more than the one before. rooms, namesrvs -- see `servers`. settings -- fields of ClientConfig.
+    """
+
+    def build(world: World) -> None:
+        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs)
+        for broker in BROKERS if read else ():
+            _have_read(world, broker, configs)
+        for machine in (*CONSUMERS, *SPARE):
+            world.add_consumer(machine, *configs, idle=machine in SPARE, **settings)
+
+    return build
+
+
+def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig]) -> None:
+    offset_manager = world.brokers[broker].consumer_offset_manager
+    for more, config in enumerate(configs):
+        for topic in config.subscription:
+            offsets = ConcurrentHashMap(32, [(queue_id, COMMITTED + 4 * more) for queue_id in range(8)])
+            offset_manager.offset_table.put(topic_at_group(topic, config.consumer_group), offsets)
+    world.brokers[broker].persist_consumer_offset()
+
+
+def administered(world: World) -> None:
+    """Members of a group, and operators who make a topic that nobody uses."""
+    members(ONE)(world)
+    for broker in BROKERS:
+        operators.make_topic(world, broker, OLD_TOPIC, 1)
+
+
+def routes(world: World) -> None:
+    """Masters and slaves, and two clients that want to know where they are."""
+    servers(world, slaves=1)
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, ONE)
+
+
+def stored(
+    flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
+    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0,
+) -> Callable[[World], None]:
+    """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
+
+    configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
+    broker_role -- of the masters. slaves -- how many each has, which copy its log.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
+        world.fates = tuple(fates)
+        servers(world, slaves=slaves)
+        for machine in (*CONSUMERS[:2], *SPARE[:1]):
+            world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
+        world.add_producer(PRODUCER, Sending(TOPIC))
+
+    return build
+
+
+def filtered(world: World) -> None:
+    """A world like `stored`, whose messages have tags: one group subscribes some of them, another filters by SQL92."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.selected = {BY_SQL: TAGS[0]}
+    servers(world, enable_property_filter=True)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, TAGGED, SELECTING, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS))
+
+
+def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
+    """A world like `stored`, whose processes run one of these consumers each: a roll-out has stopped half way.
+
+    sendings -- each is sent by a process of its own.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+        servers(world)
+        for machine, config in zip((*CONSUMERS[:2], *SPARE), cycle(configs)):
+            world.add_consumer(machine, config, idle=machine in SPARE)
+        for number, one in enumerate(sendings, 1):
+            world.add_producer(f"producer{number}", one)
+
+    return build
+
+
+def polled(world: World) -> None:
+    """A world like `stored`: members of a group subscribe and poll, those of another one assign, and commit by hand."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, POLLING, idle=machine in SPARE)
+    for left in range(2):
+        world.add_puller(f"assigner{left + 1}", replace(ASSIGNING, share=(2, left)))
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
+def slave_reads(world: World) -> None:
+    """Masters with much that lies on their disks send whoever reads it to their slaves, which copy it."""
+    servers(world, slaves=1, past=PAST, slave_read_enable=True)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+
+
+def throttled(world: World) -> None:
+    """Two groups that cache little, one of each queue and one of each topic, and a poller; there is much to be read."""
+    servers(world, past=PAST)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, CLOSE_TOGETHER, FEW_OF_A_TOPIC, idle=machine in SPARE)
+    world.add_puller("assigner1", FEW_TO_POLL)
+
+
+def sending(
+    *sendings: Sending, transactions: bool = False, check_max: int = 15,
+    flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
+) -> Callable[[World], None]:
+    """A world like `stored`, in which each of these is sent by a process of its own.
+
+    transactions -- brokers ask often what became of half messages, up to check_max times.
+    """
+
+    def build(world: World) -> None:
+        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
+        settings: dict[str, Any] = {
+            "transaction_check_interval_ms": CHECK_EVERY_MS, "transaction_check_max": check_max} if transactions else {}
+        servers(world, **settings)
+        for machine in CONSUMERS[:2]:
+            world.add_consumer(machine, FROM_FIRST)
+        for number, one in enumerate(sendings, 1):
+            world.add_producer(f"producer{number}", one)
+
+    return build
+
+
+def sending_anyhow(world: World) -> None:
+    """A world like `stored`, whose producers send in every way there is, also what is illegal.
+
+    One of them has a namespace; the topic of the other is made for its first message. One broker has no slave, and
+    says so each time.
+    """
+    world.roles = {BROKERS[1]: BrokerRole.SYNC_MASTER}
+    servers(world, more=(TopicConfig(ANYHOW.full_topic, 4, 4),))
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, replace(FROM_FIRST, subscription={ANYHOW.full_topic: "*", PARCELS.topic: "*"}))
+    for number, one in enumerate((ANYHOW, PARCELS), 1):
+        world.add_producer(f"producer{number}", one)
+
+
+def leaving(world: World) -> None:
+    """A world like `stored`, with slaves, whose members come and go all the time."""
+    servers(world, slaves=1)
+    for machine in (*CONSUMERS, *SPARE):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
+def requests(world: World) -> None:
+    """A world in which applications ask, and others reply, most of them in time."""
+    servers(world)
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, FROM_FIRST, replies=True)
+    for number in range(2):
+        world.add_producer(f"producer{number + 1}", Sending(TOPIC, (ASK, ASK_LATER)))
+
+
+def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
+    """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
+
+    As shipped, a new process keeps its client id. queues -- how many there are at each broker.
+    """
+
+    def build(world: World) -> None:
+        world.add_namesrv("nameserver1")
+        for machine, many in zip(BROKERS, queues, strict=False):
+            world.add_broker(machine, machine, topics=[TopicConfig(TOPIC, many, many)])
+        world.run(100)
+        for machine in CONSUMERS[:2]:
+            world.add_consumer(machine, config, instance_name="shop")
+
+    return build
+
+
+ANYHOW = Sending(
+    TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
+            ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
+    known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
+PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
+                  config=ProducerConfig("P", default_topic_queue_nums=2))
+ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})
+ORDERLY = replace(ONE, orderly=True)
+BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
+OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
+TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
+RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
+TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[0]} || {TAGS[1]}"})
+TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[1]} || {TAGS[2]}"})
+WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
+POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
+ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
+CLOSE_TOGETHER = replace(FROM_FIRST, consume_concurrently_max_span=5)
+FEW_OF_A_TOPIC = replace(FROM_FIRST, consumer_group=OTHER_GROUP, pull_threshold_for_topic=20)
+FEW_TO_POLL = Pulling(LitePullConsumerConfig(
+    "L", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_batch_size=4, pull_threshold_for_all=32,
+    pull_threshold_for_queue=6), TOPIC, share=(2, 0), work_ms=2_000)
+BY_SQL = by_sql(f"TAGS = '{TAGS[0]}'")
+SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
+IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
+"""Members of GROUP with this strategy read at the second broker only."""
