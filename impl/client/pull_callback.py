@@ -10,7 +10,7 @@ from impl.common.pull_result import PullResult
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import PullStatus
 from impl.decisions.subscription import SubscriptionData
-from impl.events import MessagesFound, OffsetCorrected, OffsetFoundIllegal
+from impl.events import MessagesFound, OffsetCorrected, OffsetFoundIllegal, PullFailed
 
 if TYPE_CHECKING:  # a consumer makes callbacks
     from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -40,7 +40,9 @@ class PullCallback:
 
     def on_exception(self) -> None:
         """PullCallback#onException: the same pull, a second later."""
-        self.consumer.pull_message_service.execute_pull_request_later(
+        consumer, mq = self.consumer, self.pull_request.message_queue
+        consumer.node.trace(PullFailed(consumer.instance.client_id, consumer.group, mq))
+        consumer.pull_message_service.execute_pull_request_later(
             self.pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION,
         )
 

@@ -56,6 +56,9 @@ from impl.events.consumption import (
     PullBegun as PullBegun,
 )
 from impl.events.consumption import (
+    PullFailed as PullFailed,
+)
+from impl.events.consumption import (
     PullSuspended as PullSuspended,
 )
 from impl.events.host import (

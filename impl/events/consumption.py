@@ -39,6 +39,14 @@ class PullAnswered(NamedTuple):
     suggested: int = 0
 
 
+class PullFailed(NamedTuple):
+    """PullCallback#onException: a pull was refused, or not answered in time, or its answer could not be taken."""
+
+    client_id: str
+    group: str
+    mq: MessageQueue
+
+
 class MessagesFound(NamedTuple):
     """PullCallback#onSuccess with FOUND: messages entered the process queue; offsets -- theirs, ascending."""
 

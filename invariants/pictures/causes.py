@@ -87,7 +87,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.QueuesAssigned: (Reads((e.ConsumerIdsFetched,)), Reads((e.QueueTaken, e.QueueDropped))),
     e.RouteUpdated: (Reads((e.ConsumerStarted,), _GROUP),),
     e.PullSuspended: (Reads((e.QueueTaken,), _HOLDING),),
-    e.PullAnswered: (Reads((e.PullSuspended,), _HOLDING),),
+    **dict.fromkeys((e.PullAnswered, e.PullFailed), (Reads((e.PullSuspended,), _HOLDING),)),
     e.PullBegun: (Reads((e.LockBelieved,), _HOLDING), Reads((e.QueueTaken,), _HOLDING)),
     e.MessagesTaken: (Reads((e.MessagesFound, e.MessagesPutBack), _HOLDING), Reads((e.LockBelieved,), _HOLDING)),
     e.MessagesPutBack: (Reads((e.ListenerEnded, e.MessagesTaken), _HOLDING),),

@@ -14,6 +14,7 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
 SUB_ALL = "*"
+_ANSWERS = events.PullAnswered, events.PullFailed
 _RESETS = Excuse("its client was told to reset queues: the thread that hears answers sleeps for 10 s each time",
                  by=Match(events.ResetReceived, of="at group"), lasts=deadlines.reset)
 
@@ -32,9 +33,9 @@ class arriving_message_answers_the_pull(Rule):
     excuses = (_RESETS,)
 
     # The pulls that are not answered: from which offset each is, and at which machine. Since when there is a message.
-    pulls = Kept("at client_id group mq", ends=(events.PullAnswered, events.QueueDropped, events.ConsumerShutDown))
+    pulls = Kept("at client_id group mq", ends=(*_ANSWERS, events.QueueDropped, events.ConsumerShutDown))
     there = Kept("at client_id group mq", ends=(
-        events.PullAnswered, events.PullSuspended, events.QueueDropped, events.ConsumerShutDown))
+        *_ANSWERS, events.PullSuspended, events.QueueDropped, events.ConsumerShutDown))
     # Topics of which a group has not read everything.
     chosen = Kept("group topic", survives="all")
 
@@ -90,7 +91,7 @@ class held_pull_ends_in_its_time(Rule):
 
     # Since when each pull is on its way, or held.
     pulls = Kept("at client_id group mq", begins=(events.PullSuspended,), ends=(
-        events.PullAnswered, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown))
+        *_ANSWERS, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown))
 
     @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
     def ends(self, _: int, at: str, event: Any) -> None:

@@ -8,6 +8,7 @@ from impl.events.sentences.said import Said
 SENTENCES: dict[type, Said] = {
     told.PullSuspended: Said("{at} pulls {mq} from offset {offset} on, and the broker holds the pull", "pulls"),
     told.PullAnswered: Said("the broker answers the pull of {mq} by {at}: {code}", "pulls answered"),
+    told.PullFailed: Said("{at} has no answer to its pull of {mq}", "pulls that failed"),
     told.MessagesFound: Said("{at} gets the messages {offsets} of {mq}", "pulls with messages"),
     told.PullBegun: Said("{at} begins to pull {mq}, whose lock it has, from offset {offset} on", "first pulls"),
     told.MessagesTaken: Said("{at} takes the messages {offsets} of {mq} for its listener", "batches taken"),
