@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import (
+    MASTER_ID,
+    RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC,
+    RMQ_SYS_TRANS_HALF_TOPIC,
+    RMQ_SYS_TRANS_OP_HALF_TOPIC,
+)
 from invariants.rules import deadlines
 from invariants.rules.delays import still_kept
 from invariants.rules.excuse import Excuse, cause
@@ -151,6 +156,19 @@ class half_message_is_asked_about_so_often(Rule):
                                 f"and is to ask {most} times", event.key)
 
 
+def _is_not_dispatched(rule: ended_half_message_is_left_alone, key: str) -> bool:
+    """Whether the check could not read, when it last put a half message back, what was noted of its end."""
+    asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
+    since_ms = rule.committed_ms.get((asked.at, key)) if asked is not None else None
+    if asked is None or since_ms is None:
+        return False
+    noted = next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
+                  if one.ms >= since_ms), None)
+    return noted is not None and not any(
+        one.ms + deadlines.asked(rule.bounds) < asked.ms for one in rule.past.of(
+            events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset))
+
+
 class ended_half_message_is_left_alone(Rule):
     """Once a half message is committed nobody is asked about it any more, but for a question that is on its way."""
 
@@ -162,6 +180,8 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: told.about in rule.again),
         Excuse("it was put back for a question when it was committed at the place before that",
                when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
+        Excuse("its broker has not dispatched yet what says that it has ended",
+               when=lambda rule, told: _is_not_dispatched(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
     )

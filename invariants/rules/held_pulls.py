@@ -89,23 +89,24 @@ class held_pull_ends_in_its_time(Rule):
     calm = True
     excuses = (_RESETS,)
 
-    # Since when each pull is on its way, or held.
+    # Since when each pull is on its way, or held, and at which machine: its broker may have another name by now.
     pulls = Kept("at client_id group mq", begins=(events.PullSuspended,), ends=(
-        *_ANSWERS, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown))
+        *_ANSWERS, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown),
+        value=lambda ms, event: (ms, machine_of(event.asked)))
 
     @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
     def ends(self, _: int, at: str, event: Any) -> None:
         """What a broker held goes with it."""
         del event
-        name = self.facts.broker_name(at)
-        self.pulls.drop(lambda key: key[3].broker_name == name)
+        for key in [key for key, (_, asked) in self.pulls.items() if asked == at]:
+            del self.pulls[key]
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """Look at what has not been answered."""
         limit_ms = deadlines.held(self.bounds)
-        for key, since_ms in [*self.pulls.items()] if self.pulls else ():
+        for key, (since_ms, asked) in [*self.pulls.items()] if self.pulls else ():
             if now_ms - since_ms > limit_ms:
                 del self.pulls[key]
-                if any(one.broker_name == key[3].broker_name for one in self.views.brokers()):
+                if any(one.machine == asked for one in self.views.brokers()):
                     yield self.told(f"the pull of {queue_text(key[3])} by {key[0]} is not answered after "
                                     f"{now_ms - since_ms} ms", key[0], key[2], key[3], since_ms=since_ms)

@@ -17,7 +17,7 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 
-_MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
+MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
 _FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
                when=lambda rule, told: any(rule.facts.broker_name(one.at) == told.about[2].broker_name
                                            for one in rule.past.of(events.DiskFilled)))
@@ -56,7 +56,7 @@ class polls_follow_one_another(Polled):
               when=_crash_looked_like_a_stop),
     )
 
-    next_offset = Kept("at group mq", ends=(_MOVED,), begins=(events.QueueSought,),
+    next_offset = Kept("at group mq", ends=(MOVED,), begins=(events.QueueSought,),
                        value=lambda _, event: event.offset)
 
     @on(events.MessagesPolled)

@@ -11,6 +11,7 @@ from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
+from invariants.rules.polling import MOVED
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 _TO_THE_END = -1  # timestamp of ResetOffsetRequestHeader
@@ -93,7 +94,7 @@ class reset_takes_effect(Rule):
     cite = "MQClientInstance#resetOffset"
     about = "at group mq"
 
-    reset = Kept("at group mq", ends=(events.MessagesSettled,), begins=(events.OffsetReset,),
+    reset = Kept("at group mq", ends=(events.MessagesSettled, MOVED), begins=(events.OffsetReset,),
                  value=lambda _, event: event.offset)
 
     @on(events.OffsetCommitted, events.OffsetAnswered)

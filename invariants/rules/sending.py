@@ -27,6 +27,7 @@ OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPI
 COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
 _LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
+_EMPTIED = Match(events.PublishInfoUpdated, having=lambda one: not one.queues)
 _LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
 
@@ -180,7 +181,7 @@ class attempts_are_used(Rule):
         cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[3] == _ANSWERED),
     )
 
-    listed = Kept("client_id group topic", survives="all", begins=(_LISTED,))
+    listed = Kept("client_id group topic", survives="all", begins=(_LISTED,), ends=(_EMPTIED,))
     # How many attempts applications have asked for; of others their producer says it.
     asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
     # What was not sent yet to the queues that applications have chosen.

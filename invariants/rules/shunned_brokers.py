@@ -93,6 +93,9 @@ class Shunning(Rule):
         if event.attempt > 1:
             self._is_over(who, last, ms, event.attempt - 1, key)
         attempt = Attempt(ms, event.mq.broker_name, event.attempt, asked[0] if last is None else last.ms)
+        names = {mq.broker_name for mq in event.listed}
+        if not any(self.available(who, name, attempt.since_ms) for name in names):
+            self._forget(who, names)
         if who not in self.blind:
             yield from self.chosen(who, attempt, event)
         self.attempts[(*who, key)] = attempt
@@ -125,6 +128,11 @@ class Shunning(Rule):
         attempt = self.attempts.get(key)
         if attempt is not None and not attempt.over:
             self._remember(key, attempt, Item(ms, 0, ms - attempt.since_ms, failed=False))
+
+    def _forget(self, who: tuple[str, ...], names: set[str]) -> None:
+        """Where it shuns all that are listed it may pick one that was, and forget then how slow that was."""
+        for key in [key for key in self.items if key[:3] == who and key[3] not in names]:
+            del self.items[key]
 
     def _is_over(
         self, who: tuple[str, ...], attempt: Attempt | None, ms: int, number: int, key: str,

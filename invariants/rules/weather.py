@@ -59,8 +59,12 @@ def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = ""
 
 
 def broker_was_away(rule: Any, told: Told) -> bool:
-    """Whether the broker of the queue that is told of was away, stood still or was cut off, since shortly before."""
+    """Whether the broker of the queue that is told of is away, or was away, slow or cut off since shortly before."""
     name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
+    ended = rule.past.of(events.ProcessKilled, events.BrokerStopping)
+    if any(rule.facts.broker_name(one.at) == name and not rule.past.of(events.BrokerStarted, since=one.place, at=one.at)
+           for one in ended):
+        return True
     since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
     lasts_ms = deadlines.handed_over(rule.bounds)
     return any(one.ms + getattr(one.event, "ms", 0) + lasts_ms >= since_ms for one in rule.past.of(*_AWAY) if name in {

@@ -6,12 +6,17 @@ from typing import Any
 
 import invariants.rules.half_messages  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import (
+    RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC,
+    RMQ_SYS_TRANS_HALF_TOPIC,
+    RMQ_SYS_TRANS_OP_HALF_TOPIC,
+)
 from impl.events import (
     ClockJumped,
     EndTransactionTaken,
     HalfMessageEnded,
     MessageAppended,
+    MessageDispatched,
     ProcessKilled,
     SendAttempted,
     WorldHealed,
@@ -64,6 +69,10 @@ COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
 LATE_MS = 900_000
 PUT_BACK = appended(12, RMQ_SYS_TRANS_HALF_TOPIC)
 BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"))
+
+NOTED_BEFORE, NOTED = ((ms, A, MessageAppended(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500, 100, None)) for ms in (9, 10))
+SEEN, SEEN_LATE = ((ms, A, MessageDispatched(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500)) for ms in (11, LATE_MS - 1))
+ASKED_FOR = appended(LATE_MS, RMQ_SYS_TRANS_HALF_TOPIC)
 
 
 def sent(attempt: int) -> Told:
@@ -143,6 +152,10 @@ HISTORIES = (
             causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(*PUTS, asked(3), COMMITTED, PUT_BACK, asked(LATE_MS)),
             causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, NOTED, ASKED_FOR, asked(LATE_MS)), causes=()),
     # It is put back with a question, and the answer to a former one names the place before.
     Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, asked(3), taken(100), COMMITTED, asked(LATE_MS)),
             kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),

@@ -100,7 +100,8 @@ def looks(ms: int) -> Told:
 
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
-BROKER_STARTS = (3, B, BrokerStarted(B, B, 0))
+STARTED_BEFORE = (0, B, BrokerStarted(B, B, 0))
+BROKER_STARTS, BROKER_DIES = (3, B, BrokerStarted(B, B, 0)), (2, B, ProcessKilled(1, power_loss=False))
 FIRST, LAST = (Tables(polls_from=where) for where in (
     ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET))
 
@@ -146,6 +147,8 @@ HISTORIES = (
     Written("polled_queue_is_pulled", (has(MQ), pulled()), (has(MQ), pulled(), STOPPED)),
     Written("polled_queue_is_pulled", (has(MQ),), (pulled(), rests(5, rested=False))),
     Written("polled_queue_is_pulled", (has(MQ),), (has(MQ), BROKER_STARTS)),
+    Written("polled_queue_is_pulled", (STARTED_BEFORE, BROKER_DIES, BROKER_STARTS, has(MQ, ms=500_000)),
+            (STARTED_BEFORE, BROKER_DIES, has(MQ, ms=500_000))),
     Written("polled_queue_is_pulled", ((0, "x", ConnectionSevered("y", 1)), has(MQ)),
             ((0, "x", ConnectionSevered(B, 1)), has(MQ))),
     Written("polled_is_committed", (polled(5), polls(3), sent(5)), (polled(5), polls(3), sent(6))),

@@ -202,6 +202,7 @@ HISTORIES = (
     Written("reset_takes_effect", (RESET, sent(9)), (RESET, sent(2))),
     Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
     Written("reset_takes_effect", (START, RESET, answered(3, 2), sent(9)), (START, RESET, answered(3, 3), sent(9))),
+    Written("reset_takes_effect", (RESET, passed(20), sent(9)), (RESET, passed(21), sent(9))),
     Written("reset_goes_to_its_time", (START, WENT_TO), (START, WENT_TO),
             views=Tables(first_stored=5), kept_views=Tables(first_stored=4)),
     Written("reset_goes_to_its_time", (START, WENT_TO), (START, sent(4, 1), WENT_TO),

@@ -93,6 +93,7 @@ GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
 TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
 STOPS = (3, C, ConsumerStopping(ID, G))
 ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
+RENAMED = (3, A, BrokerStarted(A, f"{A}-renamed", 0))
 
 HISTORIES = (
     Written("given_up_after_all_attempts", (given(1, 1), dead(2)), (given(1, 2), dead(2)), causes=(),
@@ -170,9 +171,9 @@ HISTORIES = (
             (pulled(1), tick(27_001), pull_answered(27_001)), views=ALIVE, bounds=CALM,
             says="is not answered after 27"),
     Written("held_pull_ends_in_its_time", (pulled(1),), (pulled(1),), views=ALIVE, bounds=CALM,
-            kept_views=Tables(brokers=[ALIVE.answers["brokers"][0]._replace(broker_name="broker-b")])),
+            kept_views=Tables(brokers=[ALIVE.answers["brokers"][0]._replace(machine="broker-b")])),
     *(Written("held_pull_ends_in_its_time", (pulled(1), arrived(2)), (pulled(1), one), views=ALIVE,
-              bounds=CALM) for one in (*GONE, STOPS, ENDS, BEGINS)),
+              bounds=CALM) for one in (*GONE, STOPS, ENDS, BEGINS, RENAMED)),
     Written("held_pull_ends_in_its_time", (pulled(1), pulled(2, mq=MQ2)),
             (pulled(1), pull_answered(2), pulled(3), pull_answered(4)), views=ALIVE, bounds=CALM),
 )

@@ -98,6 +98,8 @@ HISTORIES = (
     Written("attempts_are_used", broken=(GIVEN, CHOSEN, tried(2), failed(-1, 1)), causes=(),
             kept=(GIVEN, CHOSEN, failed(-1, 1))),
     Written("attempts_are_used", broken=(GIVEN, failed(-1, 0)), kept=(NOTHING_GIVEN, failed(-1, 0)), causes=()),
+    Written("attempts_are_used", broken=(NOTHING_GIVEN, GIVEN, failed(-1, 0)), causes=(),
+            kept=(GIVEN, NOTHING_GIVEN, failed(-1, 0))),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
             kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),
     Written("retry_reaches_another_broker", broken=(started(aware=False), tried(1), tried(2, 2)), causes=(),

@@ -57,6 +57,7 @@ FAILS = (AWARE, asked(10), tried(10), failed(20))
 LATER = (AWARE, asked(10, later=True), tried(10), failed(20))
 BOTH = (*FAILS, *sends(30, B, 600, "l"))
 TURNS = tuple(one for number in range(50) for one in (asked(number, f"k{number}"), tried(number, A, f"k{number}")))
+ONE = frozenset({MessageQueue("orders", B, 0)})
 RULE, OTHER = "slow_broker_is_shunned", "available_queues_take_turns"
 
 HISTORIES = (
@@ -84,6 +85,10 @@ HISTORIES = (
     Written(RULE, (AWARE, asked(5, "l"), asked(10), tried(10), tried(20, B, attempt=2), *again(30)),
             (AWARE, asked(5, "l"), tried(5, A, "l"), asked(10), tried(10), answered(15, "l"), tried(20, B, attempt=2),
              *again(30)), bounds=CALM),
+    # It shuns all that are listed, and may have picked one that is not.
+    Written(RULE, (*FAILS, *sends(30, B, 10, "l"), asked(50, "m"), tried(50, B, "m", listed=ONE), *again(90)),
+            (*FAILS, *sends(30, B, 600, "l"), asked(700, "m"), tried(700, B, "m", listed=ONE), *again(40_000)),
+            bounds=CALM),
     Written(RULE, (*BOTH, *again(700, B)), (*BOTH, *again(700)), bounds=CALM, says="others were less so"),
     Written(RULE, (*BOTH, *again(700, B)), (*FAILS, *sends(30, B, 10, "l"), *again(700, B)), bounds=CALM),
     Written(OTHER, (AWARE, *TURNS), (AWARE, *TURNS[:-2], asked(60, "n"), tried(60, B, "n")), bounds=CALM, causes=(),
