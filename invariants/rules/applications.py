@@ -13,8 +13,8 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.sending import EMPTIED, LATENCY_AWARE, LISTED
 from invariants.rules.weather import clock_was_set
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -23,8 +23,6 @@ _STATUS = {0: "SEND_OK", 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12
 TURNS = 25
 """So many messages for each queue of a list, and one that has none is passed over: by chance no queue is, once in ten
 billion times."""
-LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
-LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
 
 class message_comes_as_it_was_sent(Rule):
@@ -186,7 +184,7 @@ class SendOver(Duty):
     late = "{at} has not been told of its send of {key} for {waited_ms} ms"
 
     asynchronous: ClassVar[bool]
-    listed = Kept("at group topic", begins=(LISTED,))
+    listed = Kept("at group topic", begins=(LISTED,), ends=(EMPTIED,))
 
     @on(events.SendAsked)
     def begins(self, ms: int, at: str, event: events.SendAsked) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from impl import events
-from invariants.rules.applications import LISTED
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.sending import EMPTIED, LISTED
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
@@ -108,7 +108,7 @@ class legal_message_is_tried(Rule):
     about = "at group"
     calm = True
 
-    listed = Kept("at group topic", begins=(LISTED,))
+    listed = Kept("at group topic", begins=(LISTED,), ends=(EMPTIED,))
     asked = Kept("at key", begins=(events.SendAsked,), ends=(events.SendAttempted,), value=_event)
     chosen = Kept("key", survives="all", begins=(events.QueueChosen,))
 

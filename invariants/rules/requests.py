@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from impl import events
 from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 
@@ -28,6 +29,8 @@ class request_is_over_in_its_time(Duty):
     about = "at group key"
     within_ms = deadlines.request_over
     paid_by = (events.RequestTold,)
+    excuses = (Excuse("its name server was away: those who ask for routes wait one after another",
+                      by=events.NameServerChosen, lasts=deadlines.request_over),)
     late = "{at} has heard nothing of its request {key} for {waited_ms} ms"
 
     @on(events.RequestAsked)

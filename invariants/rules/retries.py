@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
+from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
 from invariants.rules.delays import was_recovered
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.sending import SENT_ANEW
 from invariants.rules.weather import clock_was_set
 
 SUCCESS = "SUCCESS"
-_SENT_ANEW = Match(SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP)
 
 
 class given_up_after_all_attempts(Rule):
@@ -29,7 +29,7 @@ class given_up_after_all_attempts(Rule):
     excuses = (cause("X5", "a client has sent it itself, which counts as one attempt more",
                      when=lambda rule, told: told.about[1:] in rule.anew),)
 
-    anew = Kept("key", survives="all", begins=(_SENT_ANEW,))
+    anew = Kept("key", survives="all", begins=(SENT_ANEW,))
     # How often each message was tried before a listener was given it last, and how often its group tries again.
     tried = Kept("group key", survives="all")
     most = Kept("group", survives="all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -26,9 +26,11 @@ OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPI
 """What begins so has copies of messages of other topics."""
 COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
-_LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
-_EMPTIED = Match(events.PublishInfoUpdated, having=lambda one: not one.queues)
-_LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
+LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
+SENT_ANEW = Match(events.SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP)
+"""A consumer sends a message itself that it could not send back."""
+EMPTIED = Match(events.PublishInfoUpdated, having=lambda one: not one.queues)
+LATENCY_AWARE = Match(events.ProducerStarted, having=lambda one: one.send_latency_fault_enable)
 
 
 class send_outcome_is_honest(Rule):
@@ -181,7 +183,7 @@ class attempts_are_used(Rule):
         cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[3] == _ANSWERED),
     )
 
-    listed = Kept("client_id group topic", survives="all", begins=(_LISTED,), ends=(_EMPTIED,))
+    listed = Kept("client_id group topic", survives="all", begins=(LISTED,), ends=(EMPTIED,))
     # How many attempts applications have asked for; of others their producer says it.
     asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
     # What was not sent yet to the queues that applications have chosen.
@@ -205,7 +207,7 @@ class retry_reaches_another_broker(Rule):
     about = "client_id group"
     excuses = (cause("Q-3", "its producer is aware of latency", when=lambda rule, told: told.about in rule.aware),)
 
-    aware = Kept("client_id group", survives="all", begins=(_LATENCY_AWARE,))
+    aware = Kept("client_id group", survives="all", begins=(LATENCY_AWARE,))
     # Number and broker of the last attempt; one at a broker without a known address is not told of.
     tried = Kept("client_id group key", survives="all")
 
@@ -242,7 +244,7 @@ class list_is_that_of_its_route(Rule):
     excuses = (cause("P3", "a producer of its process is aware of latency",
                      when=lambda rule, told: told.about[:1] in rule.aware),)
 
-    aware = Kept("client_id", survives="all", begins=(_LATENCY_AWARE,))
+    aware = Kept("client_id", survives="all", begins=(LATENCY_AWARE,))
     # All lists that the producer was given; a send that began under an old one goes on with it.
     given = Kept("client_id group", survives="all")
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
-from invariants.rules.applications import LATENCY_AWARE, TURNS
+from invariants.rules.applications import TURNS
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.sending import LATENCY_AWARE
 from invariants.rules.weather import clock_was_set
 
 _STORED = frozenset({0, 10, 11, 12})

@@ -11,6 +11,7 @@ from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.past import place_of
 from invariants.rules.rule import Kept, Rule, Told, after
+from invariants.rules.sending import SENT_ANEW
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
 _LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
@@ -28,11 +29,14 @@ class acknowledged_is_on_the_disk(Rule):
     """A message that was acknowledged under SYNC_FLUSH has been forced to the disk."""
 
     shipped = "violated: V6 a force has failed and nobody minds"
-    cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit"
+    cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, ScheduleMessageService#messageTimeup"
     about = "broker key commit_log_offset"
     excuses = (
+        Excuse("a consumer has sent it itself, and copies of retries say that nobody is to wait for them",
+               when=lambda rule, told: told.about[1:2] in rule.anew),
         cause("V6", "a force has failed at the broker since it had the message", when=_has_failed_since),
     )
+    anew = Kept("key", survives="all", begins=(SENT_ANEW,))
 
     # How a broker flushes; how long its records are.
     flushes = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event.flush_disk_type)

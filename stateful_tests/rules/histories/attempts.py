@@ -9,7 +9,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import QueueChosen, SendTold, TopicConfigUpdated
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.histories.applications import CALM, LISTED, P, asked, told, tried
+from stateful_tests.rules.histories.applications import CALM, LISTED, NOTHING_LISTED, P, asked, told, tried
 from stateful_tests.rules.written import Tables, Written
 
 Told = tuple[int, str, Any]
@@ -62,6 +62,7 @@ HISTORIES = (
     Written("illegal_message_is_not_sent", (ILLEGAL, told(4, "SEND_OK")), (ILLEGAL, told(4)), says="is told SEND_OK"),
     Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, wants(), TRIED, told(4))),
     Written("legal_message_is_tried", (LISTED, wants(), told(4)), (wants(), told(4))),
+    Written("legal_message_is_tried", (NOTHING_LISTED, LISTED, wants(), told(4)), (LISTED, NOTHING_LISTED, wants(), told(4))),
     Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, ILLEGAL, told(4))),
     Written("legal_message_is_tried", (LISTED, wants(), told(4)), (LISTED, chosen(0), wants(), told(4))),
     Written("legal_message_is_tried", (LISTED, wants(), (4, P, SendTold(G, "k"))), (LISTED, wants(), told(4)),

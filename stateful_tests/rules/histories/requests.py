@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.requests  # noqa: F401  # declares the rules
-from impl.events import BrokerStarted, RequestAsked, RequestGiven, RequestReplied, RequestTold
+from impl.events import BrokerStarted, NameServerChosen, RequestAsked, RequestGiven, RequestReplied, RequestTold
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
@@ -45,6 +45,8 @@ HISTORIES = (
     Written("request_is_over_in_its_time", (asked(),), (asked(), told()), bounds=CALM),
     Written("request_is_over_in_its_time", (asked(), at(OVER_MS + 1), told(OVER_MS + 1)),
             (asked(), at(OVER_MS), told(OVER_MS)), bounds=CALM, says="heard nothing of its request k"),
+    Written("request_is_over_in_its_time", (asked(),), (asked(), (2, P, NameServerChosen("n:9876", frozenset()))),
+            bounds=CALM),
     Written("reply_comes_to_who_waits", (asked(), replied(2_999), told(3_000)),
             (asked(), replied(3_000), told(3_000))),
     Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told(5, "k"))),

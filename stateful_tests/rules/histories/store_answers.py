@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.store_answers  # noqa: F401  # declares the rules
-from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, StoreLoaded
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
+from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, SendAttempted, StoreLoaded
 from stateful_tests.rules.written import Tables, Written
 
 B, P, OTHER = "broker-a", "producer1", "broker-b"
@@ -29,6 +31,11 @@ def failed(ms: int, at: str = B) -> Told:
     return ms, at, ForceFailed("store/commitlog/0", lost=True)
 
 
+def sent_by(group: str) -> Told:
+    """A client sends it, in the name of this group."""
+    return 0, P, SendAttempted(f"{P}@1", group, "k1", 1, MessageQueue("orders", B, 0))
+
+
 PUT = (1, B, MessageAppended(B, "orders", 0, 0, 0, 100, "k1"))
 ON_DISK, CACHED = Tables(is_forced=True), Tables(is_forced=False)
 SHORT = Tables(is_forced=lambda _, offset, size: (offset, size) != (0, 100))
@@ -42,6 +49,8 @@ HISTORIES = (
             kept=(loaded(), PUT, answered(2, DISK)), kept_views=CACHED),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED,
             kept=(loaded(), PUT, answered(2, offset=100)), kept_views=CACHED),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), sent_by("P"), PUT, answered(2)), views=CACHED,
+            kept=(loaded(), sent_by(CLIENT_INNER_PRODUCER_GROUP), PUT, answered(2)), kept_views=CACHED),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2), answered(3)), views=CACHED,
             kept=(loaded(), PUT, failed(2), answered(3)), kept_views=ON_DISK, causes=("V6",)),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), failed(0), PUT, answered(3)), views=CACHED, causes=()),
