@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -210,7 +211,8 @@ def _answers(addr: str | None, msg: Message, response: Command) -> Iterator[Send
         queue_offset, log_offset, queue_id = _NOWHERE, _NOWHERE, _NOWHERE
         if number < len(offset_ids):
             queue_id, queue_offset = not_null(header.queue_id), not_null(header.queue_offset) + number
-            log_offset = decode_message_id(offset_ids[number])[1]
+            with suppress(JavaError):  # ReplyMessageProcessor answers "0" where it has not stored the reply
+                log_offset = decode_message_id(offset_ids[number])[1]
         yield SendAnswered(
             broker, msg.topic, queue_id, queue_offset, log_offset, message.uniq_id or "", int(response.code))
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from impl.common.headers import SendMessageRequestHeader
+from impl.client.send_message_api import _answers
+from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
 from impl.common.heartbeat_data import HeartbeatData, ProducerData
+from impl.common.message import Message
 from impl.common.message_properties import property_entries
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.events import MessageAppended
@@ -98,3 +100,9 @@ def test_a_broker_that_does_not_store_replies_answers_with_zeros() -> None:
         answer = reply(world)
         assert (answer.code, answer.header[:3]) == (ResponseCode.SUCCESS, ("0", 0, 0))
         assert world.events(MessageAppended) == []
+
+
+def test_an_answer_with_zeros_names_no_place_of_a_log() -> None:
+    answer = Command(ResponseCode.SUCCESS, SendMessageResponseHeader("0", 1, 0))
+    told, = _answers(ADDRESS, Message("DefaultCluster_REPLY_TOPIC", b""), answer)
+    assert (told.queue_id, told.queue_offset, told.commit_log_offset) == (1, 0, -1)
