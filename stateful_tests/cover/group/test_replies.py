@@ -10,8 +10,8 @@ import pytest
 from impl.client.send_message_api import _answers
 from impl.common.headers import SendMessageRequestHeader, SendMessageResponseHeader
 from impl.common.heartbeat_data import HeartbeatData, ProducerData
-from impl.common.message import Message
 from impl.common.message_properties import property_entries
+from impl.common.message_to_send import Message
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.events import MessageAppended
 from impl.ports.remoting import Command, Connection
