@@ -10,6 +10,7 @@ from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse
@@ -61,14 +62,19 @@ def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = ""
 def broker_was_away(rule: Any, told: Told) -> bool:
     """Whether the broker of the queue that is told of is away, or was away, slow or cut off since shortly before."""
     name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
-    ended = rule.past.of(events.ProcessKilled, events.BrokerStopping)
-    if any(rule.facts.broker_name(one.at) == name and not rule.past.of(events.BrokerStarted, since=one.place, at=one.at)
-           for one in ended):
+    if _is_gone(rule, name):
         return True
     since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
     lasts_ms = deadlines.handed_over(rule.bounds)
     return any(one.ms + getattr(one.event, "ms", 0) + lasts_ms >= since_ms for one in rule.past.of(*_AWAY) if name in {
         rule.facts.broker_name(machine) for machine in (one.at, *_others(one.event))})
+
+
+def _is_gone(rule: Any, name: str) -> bool:
+    """Whether the master of this name has ended, and nobody has started as such since."""
+    started = rule.past.last(events.BrokerStarted, broker_name=name, broker_id=MASTER_ID)
+    return started is not None and rule.past.last(
+        events.ProcessKilled, events.BrokerStopping, since=started.place, at=started.at) is not None
 
 
 def a_broker_was_away(rule: Any, told: Told) -> bool:
