@@ -116,6 +116,7 @@ PLANTED = (
     ("message_is_found_by_its_key", "repaired+seeded-full-index-takes-no-more", "cramped", "calm", 0),
     ("message_is_found_by_its_key", "repaired+seeded-last-index-is-asked", "cramped", "calm", 0),
     ("slave_follows_its_master", "repaired+seeded-group-keeps-its-version", "administered", "calm", 0),
+    ("pull_waits_for_its_version", "repaired+seeded-old-expressions-answer", "subscriptions", "threads", 0),
     ("time_out_is_over", "repaired+fl-second-flush-unchecked", "stored_sync", "calm", 0),
     ("time_out_is_over", "repaired+ha-five-wakeups", "replicated_sync", "calm", 0),
     ("dispatch_goes_forward", "repaired+st-reput-wrong-increment", "stored", "calm", 0),
