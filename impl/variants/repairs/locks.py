@@ -264,10 +264,8 @@ def _give_back_what_is_not_taken(
         """Who has not taken a queue, and does not hold it, keeps no lock of it; but the last of threads that try."""
         taking = cast("Counter[MessageQueue]", vars(self).setdefault("taking", Counter()))
         taking[mq] += 1
-        try:
-            pull_request = await original(self, mq, is_order, threads)
-        finally:
-            taking[mq] -= 1
+        pull_request = await original(self, mq, is_order, threads)
+        taking[mq] -= 1
         if is_order and pull_request is None and not taking[mq] and not self.process_queue_table.contains_key(mq):
             await self.unlock(mq, oneway=True)
         return pull_request
