@@ -69,8 +69,8 @@ _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 """A model knows a broker by its name, and so do the promises about its topics."""
 _CRAMPED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "process_queue"})
-"""Two models take what is put for readable, and for what survives a kill. It is neither before it leaves its buffer. The
-third has no step in which a correction forgets the offset of a queue that was taken anew meanwhile."""
+"""Two models take what is put for readable, and for what survives a kill; it is neither before it leaves its buffer.
+The third has no step in which a correction forgets the offset of a queue that was taken anew meanwhile."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),
