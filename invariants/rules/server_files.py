@@ -145,8 +145,9 @@ def _within(mine: dict[int, int], lately: list[dict[int, int]]) -> bool:
 
 
 def _copied(views: Views, broker: str) -> dict[Any, Any]:
-    """What a slave copies: topics, the names of groups with the version of their table, offsets by group and topic."""
+    """What a slave copies: topics, and the names of groups, with the versions of their tables; offsets by both."""
     found: dict[Any, Any] = {("topic", topic): data for topic, data in views.topics(broker).items()}
+    found["topics",] = views.topic_version(broker)
     found["groups",] = views.subscription_group_version(broker), sorted(views.subscription_groups(broker))
     for group, topic in views.groups_with_offsets(broker):
         offsets = views.committed(broker, group)
