@@ -83,11 +83,11 @@ class new_version_is_told_soon(Duty):
 
     @on(events.VersionRaised)
     def raised(self, ms: int, client: str, event: events.VersionRaised) -> None:
-        # A new version counts for the pulls of a member; who has no route to a broker sends it neither.
-        routed = {machine_of(addr) for addr in self.views.known_addresses(client, event.client_id).values()}
+        # A new version counts for the pulls of a member.
         for (at, group, connection), heartbeat in self.facts.listed.items():
             mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
-            if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
+            subscribed = any(topic == event.topic for topic, _, _ in heartbeat.subscriptions)
+            if mine and subscribed and self._is_routed(at, event.client_id, client):
                 self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
 
     @on(events.ConsumerRegistered)
@@ -96,6 +96,20 @@ class new_version_is_told_soon(Duty):
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)
+        for key in [*self.owed]:
+            other, client_id, _, _, client = key
+            is_of_member = (client_id, client) == (event.client_id, machine_of(event.connection))
+            if is_of_member and not self._is_routed(other, client_id, client):
+                self.pay(key)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        at, client_id, _, _, client = key
+        return super().broken(key, what, waited_ms) if self._is_routed(at, client_id, client) else None
+
+    def _is_routed(self, at: str, client_id: str, client: str) -> bool:
+        # Who has no route to a broker sends it no heartbeat; cleanOfflineBroker may drop the address at any time.
+        return at in map(machine_of, self.views.known_addresses(client, client_id).values())
 
 
 class changed_share_renews_the_subscription(Rule):

@@ -40,6 +40,7 @@ from stateful_tests.worlds.producers import (
     TO,
     TO_ASYNC,
     TO_ONEWAY,
+    TOGETHER,
     TOGETHER_ASYNC,
     TOGETHER_TO,
     Sending,
@@ -72,14 +73,14 @@ FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 
 def servers(  # noqa: PLR0913  # who is there differs in as many ways
     world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
-    more: Sequence[TopicConfig] = (), own: Sequence[Mapping[str, Any]] = ({}, {}),
+    more: Sequence[TopicConfig] = (), of: Sequence[str] = BROKERS, own: Sequence[Mapping[str, Any]] = ({}, {}),
     order_message_enable: bool = False, **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
-    past -- what the masters have stored before. rooms -- what the names of the masters begin with. more -- topics
-    that they have besides. order_message_enable -- of NamesrvConfig. settings -- fields of BrokerConfig;
-    own -- such that only the first, or the second master has.
+    of -- the masters that have slaves. past -- what the masters have stored before. rooms -- what the names of the
+    masters begin with. more -- topics that they have besides. order_message_enable -- of NamesrvConfig. settings --
+    fields of BrokerConfig; own -- those that only the first, or the second master has.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}", order_message_enable=order_message_enable)
@@ -89,7 +90,7 @@ def servers(  # noqa: PLR0913  # who is there differs in as many ways
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
     for machine, room, one in zip(BROKERS, rooms, own, strict=True):
         world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings, **one)
-    for broker_id, machine in product(range(1, slaves + 1), BROKERS):
+    for broker_id, machine in product(range(1, slaves + 1), of):
         name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
         world.add_broker(name, machine, topics=topics, broker_id=broker_id, **settings)
     world.add_tester(OPERATOR)
@@ -277,6 +278,21 @@ def leaving(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def patient(world: World) -> None:
+    """A world like `stored`, whose producers wait for disk and slave longer than their brokers do.
+
+    One broker waits for its disk, the other one for its slave, too. Producers rest so long that nothing but heartbeats
+    goes between the two, and the slave reports less often than its master sends them.
+    """
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.roles = {BROKERS[0]: BrokerRole.SYNC_MASTER}
+    world.of_slaves = {"ha_send_heartbeat_interval_ms": 8_000}
+    servers(world, slaves=1, of=BROKERS[:1])
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
+
+
 def requests(world: World) -> None:
     """A world in which applications ask, and others reply, most of them in time."""
     servers(world)
@@ -307,6 +323,7 @@ ANYHOW = Sending(
     TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
             ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
+PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000)
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))
 ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})

@@ -77,7 +77,8 @@ class Sending:
     delay_levels -- the same; 0: the message is not delayed. namespace -- of its client; empty: none. queue_nums -- how
     many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
-    undecided -- of some transactions nobody ever knows what became of them.
+    undecided -- of some transactions nobody ever knows what became of them. rests -- after so many sends nothing is
+    sent for so long (ms); None: never.
     """
 
     topic: str
@@ -94,6 +95,7 @@ class Sending:
     properties: tuple[tuple[str, str], ...] = ()
     half_delay_level: int = 0
     undecided: bool = False
+    rests: tuple[int, int] | None = None
 
     @property
     def full_topic(self) -> str:
@@ -143,10 +145,15 @@ class Producer:
                 self.node.start_thread(f"sender of {key}", self._in_order(key))
         kinds = tuple(kind for kind in self.sending.kinds if kind != ORDERED)
         while kinds:
-            await self.node.sleep(SEND_EVERY_MS)
+            await self.node.sleep(SEND_EVERY_MS + self._rest_ms())
             number, self.sent = self.sent, self.sent + 1
             how = self._chosen if self.sending.queues is not None else self._how[kinds[number % len(kinds)]]
             self.node.start_thread("sender", how(number))
+
+    def _rest_ms(self) -> int:
+        """For how long nothing is sent before the next message."""
+        sends, rest_ms = self.sending.rests or (1, 0)
+        return rest_ms if self.sent and self.sent % sends == 0 else 0
 
     def _message(self, key: str | None = None, *, half: bool = False) -> Message:
         """A message whose body does not get shorter when it is compressed; its id is made now, to be noted."""
