@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 
 from impl.broker import admin_broker_processor
-from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.broker_outer_api import UNREGISTER_BROKER_TIMEOUT_MS, BrokerOuterAPI
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.controller import BrokerController
@@ -24,7 +23,8 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.events import RegistrationFailed
 from impl.namesrv.route_info_manager import PickedUpRoute, RouteInfoManager
-from impl.ports.remoting import Command, Connection
+from impl.ports.remoting import Command
+from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
 
 
@@ -40,25 +40,10 @@ def _nothing_is_reserved(topic: str | None) -> bool:
     return False
 
 
-@around(AdminBrokerProcessor, "delete_topic")
-def _leave_its_queues(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
-    async def delete_topic(self: AdminBrokerProcessor, channel: Connection, request: Command) -> Command:
-        store, self.message_store = self.message_store, _Keeping()  # type: ignore[assignment]  # all that is asked of it
-        try:
-            return await original(self, channel, request)
-        finally:
-            self.message_store = store
-
-    return delete_topic
-
-
-class _Keeping:
-    """A store that keeps the queues of all topics."""
-
-    def clean_unused_topic(self, topics: Collection[str]) -> int:
-        """None is deleted."""
-        del topics
-        return 0
+@replace(StoreTables, "clean_unused_topic")
+def _leave_all_queues(self: StoreTables, topics: Collection[str]) -> None:
+    """The queues of topics that are no more stay where they are."""
+    del self, topics
 
 
 @replace(Registration, "register_increment_broker_data")
@@ -188,7 +173,7 @@ BUGS = (
     ),
     Variant(
         "seeded-deleted-messages-stay", "bug", "A topic that is made after one of its name has its messages.",
-        "seeded: a call that was dropped", replacements=(_leave_its_queues,),
+        "seeded: a call that was dropped", replacements=(_leave_all_queues,),
     ),
     Variant(
         "seeded-made-topic-waits", "bug", "A topic that an operator makes is routed up to 30 s later.",
