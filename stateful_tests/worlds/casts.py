@@ -32,6 +32,7 @@ from stateful_tests.worlds.producers import (
     IN_TRANSACTION,
     LONGEST,
     ONEWAY,
+    ORDERED,
     SELECTED,
     SELECTED_ASYNC,
     SELECTED_ONEWAY,
@@ -99,16 +100,16 @@ def servers(  # noqa: PLR0913  # who is there differs in as many ways
 
 def members(
     *configs: PushConsumerConfig, stored: bool = False, read: bool = False, rooms: Sequence[str] = ("", ""),
-    namesrvs: int = 2, **settings: Any,
+    namesrvs: int = 2, slaves: int = 0, **settings: Any,
 ) -> Callable[[World], None]:
     """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
 
     stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 4
-    more than the one before. rooms, namesrvs -- see `servers`. settings -- fields of ClientConfig.
+    more than the one before. rooms, namesrvs, slaves -- see `servers`. settings -- fields of ClientConfig.
     """
 
     def build(world: World) -> None:
-        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs)
+        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs, slaves=slaves)
         for broker in BROKERS if read else ():
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
@@ -127,8 +128,8 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
 
 
 def administered(world: World) -> None:
-    """Members of a group, and operators who make a topic that nobody uses."""
-    members(ONE)(world)
+    """Members of a group, slaves, and operators who make a topic that nobody uses."""
+    members(ONE, slaves=1)(world)
     for broker in BROKERS:
         operators.make_topic(world, broker, OLD_TOPIC, 1)
 
@@ -291,6 +292,23 @@ def patient(world: World) -> None:
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
     world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
+
+
+def cramped(world: World) -> None:
+    """A world like `stored`, whose brokers have files so small that each kind of them fills up, and few delays.
+
+    What is put goes through a buffer of the pool into its file. All that they have may be deleted when files of others
+    fill the disk. Messages have all lengths, and delays beyond the greatest one.
+    """
+    world.store_config = replace(
+        STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
+        max_hash_slot_num=4, max_index_num=40, message_delay_level="1s 5s 10s 30s", file_reserved_time_hours=0,
+        transient_store_pool_configured=True)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC), body_bytes=range(1, 400),
+                                         delay_levels=(0, 0, 0, 0, 3, 4, 5, 18)))
 
 
 def requests(world: World) -> None:
