@@ -155,14 +155,24 @@ class goodbye_ends_its_own_process(Rule):
     heard = Kept("at broker broker_addr", machine="broker", ends=(
         Match(events.ProcessKilled, of="at"), Match(events.BrokerStopping, of="broker")))
     connected = Kept("at connection", survives="all")  # since when registrations come on it
+    first = Kept("at broker", machine="broker", ends=(Match(events.ProcessKilled, of="at"),))  # its first connection
 
     @on(events.BrokerRegistered)
     def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
-        """What comes on a connection of an earlier process is a late registration of that process."""
+        """What comes on a connection of an earlier process is a late registration of that process.
+
+        So may be what comes soon after the start on another connection than the first.
+        """
         broker = machine_of(event.broker_addr)
         connected_ms = self.connected.setdefault((at, event.connection), ms)
-        if connected_ms >= self.running.get((broker,), ms + 1):
+        started_ms = self.running.get((broker,), ms + 1)
+        if connected_ms < started_ms:
+            return
+        if self.first.setdefault((at, broker), event.connection) == event.connection \
+                or ms - started_ms > deadlines.on_the_way(self.bounds):
             self.heard[at, broker, event.broker_addr] = ms
+        else:
+            self.heard.pop((at, broker, event.broker_addr), None)
 
     @on(events.BrokerLiveRemoved)
     def removed(self, _: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:

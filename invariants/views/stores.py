@@ -54,6 +54,11 @@ class StoreViews:
         store = self._store(broker)
         return 1 if store is None else store.config.mapped_file_size_commit_log
 
+    def buffers_log(self, broker: str) -> bool:
+        """Whether what is put waits in a buffer of a pool before it is written (transientStorePoolEnable)."""
+        store = self._store(broker)
+        return store is not None and store.config.transient_store_pool_enable
+
     def log_records_from(self, broker: str, offset: int) -> tuple[StoredRecord, ...]:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
