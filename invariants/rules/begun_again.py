@@ -58,8 +58,10 @@ def _unsent(predicate: Callable[[Any, Way, At], bool]) -> Callable[[Any, Told], 
 
 
 def _listener_was_late(rule: Any, way: Way, settled: At) -> bool:
-    dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
-    return not way.counts or (way.remembered is None and 0 <= dropped_ms - settled.ms < deadlines.updated(rule.bounds))
+    group, mq = way.place
+    dropped_ms = next((one.ms for one in rule.past.of(events.QueueDropped, at=settled.at, group=group, mq=mq)
+                       if one.ms >= settled.ms), inf)
+    return not way.counts or (way.remembered is None and dropped_ms - settled.ms < deadlines.updated(rule.bounds))
 
 
 def _client_was_killed(rule: Any, way: Way, settled: At) -> bool:
