@@ -27,6 +27,8 @@ ORDERED_KEYS = (("notes", "owner"), ("notes", "phone"), ("limits", "owner"))
 """Of each the namespace and the key."""
 KEY_VALUES = ("1", "2", None)
 ORDERS_AT_A_TIME = 8
+ILLEGAL_NAMES = ("a b", "x" * 128, "a/b", "")
+"""No topic may be called so."""
 
 
 def administer(world: World) -> Done:
@@ -49,6 +51,19 @@ def administer(world: World) -> Done:
     world.call(OPERATOR, give_all)
     return OPERATOR, "; ".join(f"tells {order.server} how the {order.kind} {order.name} is to be: {order.wanted}"
                                for *_, order in orders)
+
+
+def order_what_is_illegal(world: World) -> Done:
+    """Somebody whose program looks at nothing sends to a topic that must not be, or orders it."""
+    broker, topic, sends = each_of(world, ("where", masters(world)), ("which topic", ILLEGAL_NAMES),
+                                   ("whether a message goes there", (False, True)))
+    request = Command(RequestCode.UPDATE_AND_CREATE_TOPIC, headers.CreateTopicRequestHeader(topic, 1, 1, PERM_READ))
+    if sends:
+        header = headers.SendMessageRequestHeader("P", topic, 0, world.simulation.nodes[OPERATOR].now_ms())
+        request = Command(RequestCode.SEND_MESSAGE_V2, header, b"to nobody")
+    client, address = world.testers[OPERATOR], world.brokers[broker].broker_addr
+    world.call(OPERATOR, uncaught(partial(client.invoke_sync, address, request, 5_000)))
+    return broker, f"is {'sent a message for' if sends else 'to have'} the topic '{topic}'"
 
 
 def _topic_order(world: World) -> tuple[str, Command, OrderGiven]:
