@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from impl import events
@@ -12,7 +11,6 @@ from invariants.rules.rule import Kept, Rule, Told, on
 
 _COPIES = RMQ_SYS_SCHEDULE_TOPIC, RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
 """How topics begin that have copies of what was sent back."""
-_LEGAL_NAME = re.compile(r"[%|a-zA-Z0-9_-]{1,127}")
 
 
 class dead_letter_is_there_at_once(Rule):
@@ -27,18 +25,6 @@ class dead_letter_is_there_at_once(Rule):
         if event.delay_level:
             yield self.told(f"the dead letter {event.key} of {event.group} waits at {at} for delay level "
                             f"{event.delay_level}", event.broker, event.group)
-
-
-class topics_have_legal_names(Rule):
-    """No broker has a topic, or a message of one, whose name has other signs than it may have, or too many, or none."""
-
-    cite = "TopicValidator#validateTopic, AbstractSendMessageProcessor#msgCheck, AdminBrokerProcessor"
-    about = "at topic"
-
-    @on(events.TopicConfigUpdated, events.MessageAppended)
-    def has(self, _: int, at: str, event: events.TopicConfigUpdated | events.MessageAppended) -> Iterator[Told]:
-        if not _LEGAL_NAME.fullmatch(event.topic):
-            yield self.told(f"{at} has the topic '{event.topic}'", at, event.topic)
 
 
 class accepted_send_back_is_kept(Rule):

@@ -183,6 +183,27 @@ class goodbye_ends_its_own_process(Rule):
                             since_ms=heard_ms)
 
 
+class gone_broker_is_not_heard_of(Rule):
+    """A broker that has said goodbye to a name server does not register there again before it starts again."""
+
+    cite = "BrokerController#shutdown: the timers end before unregisterBrokerAll"
+    about = "at broker_addr"
+    calm = True
+
+    gone = Kept("at broker_addr", begins=(events.BrokerUnregistered,))
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, __: events.BrokerStarted) -> None:
+        self.gone.drop(lambda key: machine_of(key[1]) == at)
+
+    @on(events.BrokerRegistered)
+    def registers(self, ms: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
+        gone_ms = self.gone.pop((at, event.broker_addr), None)
+        if gone_ms is not None:
+            yield self.told(f"{event.broker_addr} registers at {at} again {ms - gone_ms} ms after its goodbye", at,
+                            event.broker_addr)
+
+
 class address_has_one_name(Rule):
     """The address of a broker stands under one broker name, the one under which it has registered last."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.concepts import FOLLOWED
-from stateful_tests.worlds import deeds, operators, orders
+from stateful_tests.worlds import deeds, inspections, operators, orders
 from stateful_tests.worlds.casts import (
     ANYHOW,
     BOTH_TOPICS,
@@ -28,6 +28,7 @@ from stateful_tests.worlds.casts import (
     administered,
     cramped,
     filtered,
+    inspected,
     leaving,
     members,
     patient,
@@ -112,8 +113,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
               operators.wipe_write_permission, operators.ask_for_clusters, operators.ask_who_consumes, deeds.switch_off,
               deeds.consume, deeds.consume, *_COME_AND_GO), _GROUPS),
     Workload("administered", "Operators set up topics, groups, keys and permissions, and start servers again.",
-             administered, (*(orders.administer,) * 6, deeds.stop_broker, deeds.restart_name_server,
-                            orders.order_what_is_illegal), _GROUPS),
+             administered, (*(orders.administer,) * 6, deeds.stop_broker, deeds.restart_name_server), _GROUPS),
+    Workload("inspected", "Operators look at everything, and set up groups, offsets and topics; members come and go.",
+             inspected, (*(inspections.look_at_brokers,) * 3, *(inspections.look_at_name_servers,) * 3,
+                         *(orders.administer_groups,) * 4, deeds.stop_broker,
+                         deeds.restart_name_server, deeds.stop_broker_in_between, operators.delete_old_messages,
+                         *_COME_AND_GO), _GROUPS, ((GROUP, TOPIC), (OTHER_GROUP, TOPIC))),
     Workload("rooms", "Members read in one room only.", members(IN_ONE_ROOM, rooms=[f"{room}@" for room in ROOMS]),
              (*_COME_AND_GO, operators.create_topic), _GROUPS, ()),
     Workload("stored", "Messages are sent, kept on disks that are flushed now and then, and pulled.",

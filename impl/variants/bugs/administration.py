@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from impl.broker.rebalance_lock_manager import LockEntry, RebalanceLockManager
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.common.subscription_group_config import SubscriptionGroupConfig
-from impl.decisions import names
 from impl.decisions.flags import PERM_WRITE, clear_flag
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
@@ -69,17 +68,7 @@ def _leave_the_owner(
     return True
 
 
-@replace(names, "validate_topic")
-def _accept_any_name(topic: str | None) -> tuple[bool, int, str | None]:  # noqa: ARG001  # so
-    """Clients have looked at the name."""
-    return True, 0, None
-
-
 BUGS = (
-    Variant(
-        "seeded-any-topic-is-legal", "bug", "A broker does not look how a topic is called.",
-        "seeded: a forgotten check", replacements=(_accept_any_name,),
-    ),
     Variant(
         "seeded-group-is-not-written", "bug", "How an operator has configured a group is forgotten by a restart.",
         "seeded: a forgotten call", replacements=(_put_only,),

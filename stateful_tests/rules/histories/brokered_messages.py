@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import invariants.rules.brokered_messages  # noqa: F401  # declares the rules
 from impl.decisions.route_queues import QueueData
-from impl.events import DeadLetterTaken, MessageAppended, PullRetried, SendBackTaken, TopicConfigUpdated
+from impl.events import DeadLetterTaken, MessageAppended, PullRetried, SendBackTaken
 from stateful_tests.rules.written import Tables, Written
 
 B, G, RETRY = "broker-a", "G", "%RETRY%G"
 NOTHING = (1, B, SendBackTaken(B, G, 7))
-LONGEST = "a|B-1_" + "x" * 121
 ONE_QUEUE = Tables(topics={RETRY: QueueData(B, 1, 1, 6, 0)})
 
 
@@ -24,10 +23,6 @@ def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
 
 
 HISTORIES = (
-    *(Written("topics_have_legal_names", broken=(appended(name),), kept=(appended(RETRY), appended(LONGEST)))
-      for name in ("", "a b", "a/b", "x" * 128)),
-    Written("topics_have_legal_names", broken=((1, B, TopicConfigUpdated(B, "a b")),),
-            kept=((1, B, TopicConfigUpdated(B, "orders")),), says="the topic 'a b'"),
     Written("dead_letter_is_there_at_once", broken=((1, B, DeadLetterTaken(B, G, "k", 18)),),
             kept=((1, B, DeadLetterTaken(B, G, "k", 0)),), says="waits at broker-a for delay level 18"),
     Written("accepted_send_back_is_kept", broken=(NOTHING,), kept=(appended("SCHEDULE_TOPIC_XXXX"), kept()),

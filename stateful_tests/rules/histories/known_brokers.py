@@ -69,6 +69,9 @@ STARTS = (0, B, BrokerStarted(B, B, 0))
 LATE_MS = deadlines.on_the_way(STORMY) + 1
 BOTH_START = ((0, "a", BrokerStarted("a", B, 0)), (0, "b", BrokerStarted("b", B, 0)))
 
+GONE = (2, NS, BrokerUnregistered(NS, B, 0, ADDR))
+AGAIN, OTHER_STARTS = ((2, name, BrokerStarted(name, name, 0)) for name in (B, "broker-b"))
+
 HISTORIES = (
     Written("living_broker_is_not_dropped", broken=(registered(1), removed(60_000, "destroyed")),
             kept=(registered(1), removed(60_001, "destroyed"), registered(60_002), removed(60_003, "unregistered"))),
@@ -133,4 +136,8 @@ HISTORIES = (
     Written("id_is_not_taken_back", broken=(*BOTH_START, takes(1, "a:1"), takes(2, "b:1"), takes(3, "a:1")),
             causes=("N-15",),
             kept=(takes(1, "a:1", "x"), takes(2, "b:1"), takes(3, "a:1", "x"))),
+    Written("gone_broker_is_not_heard_of", (GONE, registered(3)), (GONE, AGAIN, registered(3)), says="again 1 ms"),
+    Written("gone_broker_is_not_heard_of", (GONE, registered(3)), (GONE, takes(3, "broker-b:10911"))),
+    Written("gone_broker_is_not_heard_of", (GONE, OTHER_STARTS, registered(3)),
+            (GONE, (2, NS, ProcessKilled(1, power_loss=False)), registered(3))),
 )
