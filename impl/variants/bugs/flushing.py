@@ -83,6 +83,16 @@ def _least_of_nothing(percents: list[int]) -> int:
     return min([-1, *percents])
 
 
+@around(MappedFileQueue, "delete_expired_file_by_offset")
+def _look_at_the_first_unit(original: Callable[..., int]) -> Callable[..., int]:
+    def delete_expired_file_by_offset(self: MappedFileQueue, offset: int, unit_size: int) -> int:
+        """A file counts as expired when its first unit has."""
+        del unit_size
+        return original(self, offset, self.mapped_file_size)
+
+    return delete_expired_file_by_offset
+
+
 def _says_success_of(status: PutMessageStatus) -> Replacement:
     @around(put_message_answer, "put_message_answer")
     def _says_success(original: Callable[..., Command]) -> Callable[..., Command]:
@@ -113,6 +123,8 @@ BUGS = (
             "apache/rocketmq 9b0e31e469", replacements=(_least_of_nothing,)),
     Variant("seeded-written-is-flushed", "bug", "ASYNC_FLUSH takes what is written for flushed, and forces nothing.",
             "an idea: a port that leaves it to the operating system", replacements=(_count_what_is_written,)),
+    Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
+            replacements=(_look_at_the_first_unit,)),
     Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",
             _IDEA, replacements=(_says_success_of(PutMessageStatus.FLUSH_DISK_TIMEOUT),)),
     Variant("seeded-slave-time-out-is-success", "bug", "A put that waits for slaves in vain is answered SUCCESS.",

@@ -8,6 +8,10 @@ from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
+    PullAnswered,
+    PullFailed,
+    PullHeld,
+    PullSuspended,
     QueuesAssigned,
     SubscriptionRemoved,
     SubscriptionUpdated,
@@ -56,7 +60,29 @@ _ROUTED = Tables(known_addresses=_TO_BROKER)
 _OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else _TO_BROKER)
 _HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
 
+def held(connection: str = AT, at: str = B, group: str = G, topic: str = "orders", queue_id: int = 0) -> Record:
+    """A broker holds a pull."""
+    return 4, at, PullHeld(at, group, topic, queue_id, 5, connection, 1, "*", 15_000)
+
+
+PULLED, PULLED_AGAIN = ((ms, C, PullSuspended(C, G, MQ, 5, "broker-a:10911", by_version=2)) for ms in (3, 5))
+ANSWERED, ANSWERED_AGAIN = ((ms, C, PullAnswered(C, G, MQ, 0)) for ms in (4, 6))
+REFUSED = (4, C, PullFailed(C, G, MQ))
+NEWER = (2, B, SubscriptionUpdated(B, G, "orders", "*", 2, True))
+
 HISTORIES = (
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED), (CLUSTERS, NEWER, PUT, PULLED, ANSWERED),
+            says="by version 2, and has heard of no later version than 1"),
+    Written("pull_waits_for_its_version", (CLUSTERS, PULLED, ANSWERED), (PULLED, ANSWERED)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, REFUSED, PULLED_AGAIN, ANSWERED_AGAIN),
+            (CLUSTERS, PUT, PULLED, PULLED_AGAIN, ANSWERED_AGAIN)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED),
+            (CLUSTERS, PUT, PULLED, REFUSED, ANSWERED)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()), (
+        CLUSTERS, PUT, PULLED, held("c2:1"), held(at="broker-b"), held(queue_id=1), held(group="H"),
+        held(topic="invoices"))),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()),
+            (CLUSTERS, PUT, PULLED, PULLED_AGAIN, held())),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
             kept=(CLUSTERS, CLUSTERS_TOO, heartbeat(1), heartbeat_too(2))),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
