@@ -160,9 +160,11 @@ class _Store:
 
     def _known(self) -> int:
         """Behind the greatest record that a queue has."""
-        lasts = {queue: self.value("units", queue) for queue in self.monitor.reading.given.named["Queue"]}
-        return max([self.value("first"), *(self.value("unit", queue, units - 1) + 1
-                                           for queue, units in lasts.items() if units)])
+        known: list[int] = [self.value("first")]
+        for queue in self.monitor.reading.given.named["Queue"]:
+            if units := self.value("units", queue):
+                known.append(self.value("unit", queue, units - 1) + 1)
+        return max(known)
 
 
 class Logs(Map):
