@@ -219,6 +219,7 @@ PLANTED = (
     ("list_is_that_of_its_route", "repaired+seeded-queue-is-forgotten", "sending", "calm", 0),
     ("equal_arguments_have_one_queue", "repaired+seeded-equal-keys-take-turns", "sending_in_order", "calm", 0),
     ("attempts_are_bounded", "repaired+seeded-attempts-are-not-counted", "stored_retry", "calm", 0),
+    ("attempts_are_bounded", "repaired+seeded-most-is-one-more", "stored_retry", "calm", 1),
     ("dead_letter_is_there_at_once", "repaired+seeded-dead-letters-wait", "stored_retry", "calm", 0),
     ("accepted_send_back_is_kept", "repaired+seeded-second-copy-is-not-kept", "stored_retry", "calm", 0),
     ("retry_is_where_it_is_read", "repaired+seeded-retry-queues-begin-at-1", "stored_retry", "calm", 0),

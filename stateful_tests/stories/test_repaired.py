@@ -240,6 +240,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (senders.test_t5_a_half_message_that_was_asked_about_comes_without_its_flag, "renewed_half_keeps_its_flag",
      "!= asked.contents"),
     (listeners.test_x5_a_send_back_that_is_not_answered_in_time_is_stored_and_sent_anew, "sent_back_once", "== 2"),
+    (listeners.test_x5_a_send_back_that_is_refused_makes_a_dead_letter_of_what_has_an_attempt_left, "sent_back_once",
+     "== [KEY]"),
     (listeners.test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails, "expired_is_over",
      "== 2"),
     (listeners.test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts, "attempts_are_kept",
