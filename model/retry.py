@@ -18,6 +18,7 @@ from model.language import (
     action,
     every,
     initially,
+    ite,
     require,
 )
 
@@ -123,7 +124,7 @@ def kill(s: Level) -> None:
     s.up = FALSE
     s.killed = TRUE
     for p in every(Place):
-        s.lately[p] = FALSE
+        s.lately[p] = ite(p < s.end, FALSE, s.lately[p])
 
 
 @action("DefaultMessageStore#recover: dispatch before the levels are parsed")

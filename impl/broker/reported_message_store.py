@@ -72,7 +72,7 @@ class ReportedMessageStore(DefaultMessageStore):
         for number, (offset, end, key) in enumerate(zip(result.phy_offsets, ends, keys, strict=True)):
             self.node.trace(MessageAppended(
                 self.node.name, message.topic, message.queue_id, result.logics_offset + number, offset, end - offset,
-                key, message.is_wait_store_msg_ok()))
+                key, end == ends[-1] and message.is_wait_store_msg_ok()))
 
     def shutdown(self) -> None:
         """DefaultMessageStore#shutdown."""

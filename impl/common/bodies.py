@@ -22,7 +22,8 @@ bean("remoting.protocol.RemotingCommand",
      unwritten=("body",), language="JAVA", opaque=None, serializeTypeCurrentRPC="JSON")
 
 DATA_VERSION = bean("common.DataVersion", "timestamp:long counter:AtomicLong", timestamp=now, counter=0)
-bean("common.message.MessageQueue", "topic:String brokerName:String queueId:int")
+bean("common.message.MessageQueue", "topic:String brokerName:String queueId:int",
+     compared=("topic", "brokerName", "queueId"))
 bean("common.message.MessageQueueForC", "topic:String brokerName:String queueId:int offset:long")
 bean("common.TopicConfig",
      "topicName:String readQueueNums:int writeQueueNums:int perm:int topicFilterType:TopicFilterType topicSysFlag:int "
@@ -39,8 +40,9 @@ bean("common.protocol.heartbeat.ProducerData", "groupName:String")
 bean("common.protocol.heartbeat.SubscriptionData",
      "classFilterMode:boolean topic:String subString:String tagsSet:Set<String> codeSet:Set<Integer> subVersion:long "
      "expressionType:String filterClassSource:String",
-     unwritten=("filterClassSource",), tagsSet=empty_list, codeSet=empty_list, subVersion=now,
-     expressionType="TAG")
+     unwritten=("filterClassSource",),
+     compared=("classFilterMode", "topic", "subString", "tagsSet", "codeSet", "subVersion", "expressionType"),
+     tagsSet=empty_list, codeSet=empty_list, subVersion=now, expressionType="TAG")
 bean("common.protocol.heartbeat.ConsumerData",
      "groupName:String consumeType:ConsumeType messageModel:MessageModel consumeFromWhere:ConsumeFromWhere "
      "subscriptionDataSet:Set<SubscriptionData> unitMode:boolean", subscriptionDataSet=empty_list)

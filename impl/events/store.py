@@ -25,7 +25,7 @@ class MessageAppended(NamedTuple):
     """CommitLog#asyncPutMessage: a record is in the log, written, and perhaps not forced.
 
     size -- of the record, in bytes. key -- UNIQ_KEY; None for a message of the broker itself. waits -- whether the put
-    asks disk and slave, if the broker is such (MessageExtBrokerInner#isWaitStoreMsgOK).
+    asks disk and slave, if the broker is such (MessageExtBrokerInner#isWaitStoreMsgOK), of a batch for the last one.
     """
 
     broker: str

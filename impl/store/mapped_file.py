@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from impl.decisions.flush_rules import is_able_to_flush
 from impl.decisions.java_arithmetic import wrap32
-from impl.decisions.java_errors import IllegalArgumentError
+from impl.decisions.java_errors import BufferOverflowError, IllegalArgumentError
 from impl.decisions.java_text import parse_integer
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_byte_buffer import MappedByteBuffer
@@ -62,7 +62,12 @@ class MappedFile(ReferenceResource):
     # Append -----------------------------------------------------------------------------------------------------------
 
     def put(self, position: int, data: bytes) -> None:
-        """ByteBuffer#put by AppendMessageCallback#doAppend: into the write buffer, else the mapping."""
+        """ByteBuffer#put by AppendMessageCallback#doAppend: into the write buffer, else the mapping.
+
+        Raises BufferOverflowError for what does not fit.
+        """
+        if position + len(data) > self.file_size:
+            raise BufferOverflowError
         if self.has_write_buffer:
             self.file.put(position, data)
         else:

@@ -8,6 +8,7 @@ from impl.variants.bugs import (
     broker_clients,
     copies,
     flushing,
+    full_files,
     inquiries,
     listening,
     logs,
@@ -16,6 +17,7 @@ from impl.variants.bugs import (
     polling,
     ports,
     producing,
+    pull_answers,
     pulling,
     rebalancing,
     retries,
@@ -64,6 +66,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
+    *full_files.BUGS, *pull_answers.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -74,14 +74,16 @@ class message_is_born_when_it_is_sent(Rule):
     @on(events.SendAsked)
     def asks(self, _: int, at: str, event: events.SendAsked) -> None:
         if event.now_ms is not None:
-            self.sent.update({(key,): (at, event.now_ms, event.asynchronous) for key in event.key.split(",")})
+            sent = at, event.now_ms, event.asynchronous, _longer_ms(event)
+            self.sent.update({(key,): sent for key in event.key.split(",")})
 
     @on(events.MessagesGiven)
     def gives(self, _: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
         for key, attempts, born_ms in zip(event.keys, event.attempts, event.born_ms, strict=False):
-            at, sent_ms, asynchronous = self.sent.get((key,), ("", born_ms, False))
+            at, sent_ms, asynchronous, longer_ms = self.sent.get((key,), ("", born_ms, False, 0))
             within = deadlines.called_back if asynchronous else deadlines.told_of_send
-            if not attempts and not sent_ms <= born_ms <= sent_ms + within(self.bounds) + deadlines.ROUTE_CALLS_MS:
+            last_ms = sent_ms + longer_ms + within(self.bounds) + deadlines.ROUTE_CALLS_MS
+            if not attempts and not sent_ms <= born_ms <= last_ms:
                 yield self.told(f"{key} was born {born_ms - sent_ms} ms after it was sent", at, key)
 
 
@@ -173,6 +175,11 @@ class attempts_are_no_more_than_asked(Rule):
                             event.client_id, event.group)
 
 
+def _longer_ms(event: events.SendAsked) -> int:
+    """How much longer than usual the producer waits."""
+    return max(0, event.timeout_ms - deadlines.SEND_MS)
+
+
 class SendOver(Duty):
     """What is common: who has no route of the topic asks for it first, and that takes another time.
 
@@ -189,7 +196,9 @@ class SendOver(Duty):
     @on(events.SendAsked)
     def begins(self, ms: int, at: str, event: events.SendAsked) -> None:
         if event.asynchronous is self.asynchronous and (at, event.group, event.topic) in self.listed:
-            self.owe((at, event.group, event.key), ms)
+            key = at, event.group, event.key
+            self.owe(key, ms)
+            self.count_from(key, ms + _longer_ms(event))
 
 
 class send_is_over_in_its_time(SendOver):
@@ -216,7 +225,7 @@ class callback_comes_in_its_time(SendOver):
     @after(events.SendAsked)
     def has_retries(self, ms: int, at: str, event: events.SendAsked) -> None:
         if (key := (at, event.group, event.key)) in self.owed:
-            self.count_from(key, ms + (event.attempts - 1) * deadlines.CONNECT_MS)
+            self.count_from(key, ms + _longer_ms(event) + (event.attempts - 1) * deadlines.CONNECT_MS)
 
 
 class queues_take_turns(Rule):

@@ -76,7 +76,7 @@ polled_is_sent = takes(AUTO_COMMIT_MS + LONGEST_POLL_MS + PERSIST_MS + (2 * TIME
 given_up = takes(CALL_MS)
 """Who drops a queue has sent the last commit of it: it may ask for the broker's address first."""
 reset = takes(TIMERS * RESET_MS, steps=TIMERS)
-"""A reset that was received is done: each sleeps for 10 s, and they wait for one another."""
+"""A reset that was received is done, or the next of those that wait for one another has begun: each sleeps for 10 s."""
 
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""

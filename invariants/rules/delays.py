@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from impl import events
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from invariants.finding import Finding
 from invariants.rules import deadlines
-from invariants.rules.rule import Kept, Promise, Rule, Told, on
+from invariants.rules.excuse import cause
+from invariants.rules.past import said
+from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, on
 from invariants.views import Views
 
 
@@ -54,3 +57,23 @@ class delayed_message_comes_at_last(Promise):
         for machine, late in still_kept(self.views, self.waiting, self.came):
             yield self.told(f"{machine} has {len(late)} delayed messages that are due and were not delivered, "
                             f"{late[0]} first", machine)
+
+
+def _started(rule: Rule, found: Finding, *, last_exit_ok: bool) -> bool:
+    """Whether its broker has come up after a loss of power, and taken its last stop for an orderly one or not."""
+    return any(rule.past.of(events.StoreLoaded, since=one.place, at=one.at, last_exit_ok=last_exit_ok)
+               for one in rule.past.of(events.ProcessKilled, at=said(found, "broker"), power_loss=True))
+
+
+class level_has_other_units(Ascription):
+    """The units of a level are not those of the messages that were put."""
+
+    judges = "refines_retry"
+    excuses = (
+        cause("V3", "its broker has come up from a loss of power",
+              when=lambda rule, found: _started(rule, found, last_exit_ok=False)),
+        cause("V26", "its broker has come up from a loss of power that looked like an orderly stop",
+              when=lambda rule, found: _started(rule, found, last_exit_ok=True)),
+        cause("V33", "files of others filled the disk of its broker",
+              when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker")))),
+    )

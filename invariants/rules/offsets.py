@@ -172,13 +172,19 @@ class committed_offset_survives_its_broker(Rule):
     )
 
     commits = Kept("at group topic queue_id", ends=(events.GroupOffsetsRemoved,), survives="kill")
-    ended_ms = Kept("at", survives="all", begins=(events.ProcessKilled,))
+    # The end of the process that ran: one that ends while it starts has written nothing.
+    ended_ms = Kept("at", survives="all")
     stopped_ms = Kept("at", survives="all", begins=(events.BrokerShutDown,))
 
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full shortly before the broker ended."""
         ended_ms = told.since_ms or 0
         return self.facts.had_no_room(told.about[0], ended_ms - deadlines.written(self.bounds), ended_ms)
+
+    @on(events.ProcessKilled)
+    def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
+        del event
+        self.ended_ms.setdefault((at,), ms)
 
     @on(events.OffsetCommitted)
     def has(self, ms: int, at: str, event: events.OffsetCommitted) -> None:

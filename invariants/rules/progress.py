@@ -268,6 +268,13 @@ class held_queue_is_worked_on(Duty):
         if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
 
+    @on(events.ClockJumped)
+    def set_back(self, _: int, at: str, event: events.ClockJumped) -> None:
+        """NettyRemotingAbstract#scanResponseTable sees by the client's clock that a pull is not answered any more."""
+        for key in self.owed:
+            if key[0] == at and event.ms < 0:
+                self.count_from(key, self.owed[key][1] - event.ms)
+
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty."""
         self._now_ms = now_ms

@@ -242,12 +242,15 @@ class suspended_consumer_does_not_pull(Rule):
 
 
 class refused_queue_is_not_pulled(Rule):
-    """A consumer that reads in order does not pull a queue whose lock it was refused when it renewed its locks."""
+    """A consumer that reads in order does not pull a queue whose lock it was refused when it renewed its locks.
+
+    Ignores a pull that the consumer had begun before it heard the refusal: its table says when the last one began.
+    """
 
     cite = "DefaultMQPushConsumerImpl#pullMessage: isLocked"
     about = _HOLDING
 
-    # Whose last answer was a refusal; who has heard that.
+    # Whose last answer was a refusal; who has heard that, and when its last pull had begun.
     refused = Kept("client_id group mq", survives="all")
     heard = Kept(_HOLDING, ends=(*_ENDS, Match(events.LockBelieved, having=lambda one: one.locked)))
 
@@ -259,17 +262,21 @@ class refused_queue_is_not_pulled(Rule):
             self.refused.pop((event.client_id, event.group, mq), None)
 
     @on(events.LocksHeard)
-    def hears(self, ms: int, at: str, event: events.LocksHeard) -> None:
+    def hears(self, _: int, at: str, event: events.LocksHeard) -> None:
         """Who asks for one queue alone does not renew: it keeps what it believes."""
-        for mq in event.mqs if len(event.mqs) > 1 else ():
-            if (*event[:2], mq) in self.refused:
-                self.heard[at, *event[:2], mq] = ms
+        mqs = [mq for mq in event.mqs if (*event[:2], mq) in self.refused] if len(event.mqs) > 1 else []
+        began = self._began(at) if mqs else {}
+        for mq in mqs:
+            self.heard[at, *event[:2], mq] = began.get((at, *event[:2], mq))
 
     @on(events.PullSuspended)
     def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, *event[:3]
-        if key in self.heard and self.facts.is_orderly(at, event.group):
+        if key in self.heard and self.facts.is_orderly(at, event.group) and self._began(at).get(key) != self.heard[key]:
             yield self.told(f"{at} pulls {queue_text(event.mq)}, whose lock it was refused", *key)
+
+    def _began(self, at: str) -> dict[tuple[Any, ...], int]:
+        return {held[:4]: held.last_pull_timestamp for held in self.views.process_queues(at)}
 
 
 # Offsets that a broker does not have ----------------------------------------------------------------------------------

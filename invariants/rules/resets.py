@@ -35,6 +35,12 @@ class reset_is_done(Duty):
         if held:
             self.owe((at, event.client_id, event.group), ms, set(held))
 
+    @on(events.ConsumerSuspended)
+    def begins(self, ms: int, at: str, event: events.ConsumerSuspended) -> None:
+        # Resets wait for one another, however many there are, and each suspends its consumer.
+        if (at, *event) in self.owed:
+            self.count_from((at, *event), ms)
+
     @on(events.OffsetReset, events.QueueDropped, events.QueueTaken)
     def leaves_the_table(self, _: int, at: str, event: Any) -> None:
         # A queue that is taken again had left the table, whether anybody dropped it or not (X22).

@@ -14,6 +14,7 @@ from invariants.rules.rule import Kept, Rule, Told, after
 from invariants.rules.sending import SENT_ANEW
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
+_UNABLE = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
 _LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
 """FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
 
@@ -51,6 +52,20 @@ class acknowledged_is_on_the_disk(Rule):
         if size and self.flushes.get((event.broker,)) == _SYNC and not self.views.is_forced(
                 event.broker, event.commit_log_offset, size):
             yield self.told(f"{event.broker} has acknowledged {event.key}, and a loss of power may take it", *key)
+
+
+class broker_takes_messages(Rule):
+    """Where nothing fails no broker says that it cannot take a message, or is too busy for it."""
+
+    cite = "SendMessageProcessor#handlePutMessageResult, #rejectRequest, BrokerFastFailure#cleanExpiredRequest"
+    about = "broker code"
+    calm = True
+
+    @after(events.SendAnswered)
+    def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        if event.code in _UNABLE:
+            yield self.told(f"{event.broker} does not take {event.key} of {at}: it says {_UNABLE[event.code]}",
+                            event.broker, event.code)
 
 
 class time_outs_are_waited(Rule):

@@ -122,6 +122,38 @@ class dispatch_comes_in_time(Duty):
                 return
 
 
+class clean_up_keeps_the_units_of_records(Rule):
+    """A broker that deletes the oldest files of its log keeps the units of the records that are left.
+
+    It speaks of those that the process has dispatched.
+    """
+
+    cite = "CleanConsumeQueueService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByOffset"
+    about = "at topic queue_id"
+    excuses = (Excuse("its topic was deleted, and its queues with it", by=events.TopicConfigDeleted, lasts=FOR_EVER),)
+
+    # Where in the log the record is of each unit that was found when it was dispatched.
+    units = Kept("at")
+
+    @after(events.MessageDispatched)
+    def dispatched(self, _: int, at: str, event: events.MessageDispatched) -> None:
+        if self._has(at, event[1:4], event.commit_log_offset):
+            self.units.setdefault((at,), {})[event[1:4]] = event.commit_log_offset
+
+    @after(events.LogExpired)
+    def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:
+        units = self.units.get((at,), {})
+        left = {unit: offset for unit, offset in units.items() if offset >= event.min_offset}
+        lost = [unit for unit, offset in left.items() if not self._has(at, unit, offset)]
+        self.units[at,] = {unit: offset for unit, offset in left.items() if unit not in lost}
+        for topic, queue_id, queue_offset in lost[:1]:
+            yield self.told(f"{at} has a record at {left[lost[0]]}, and no message {queue_offset} of queue {queue_id} "
+                            f"of {topic} any more", at, topic, queue_id)
+
+    def _has(self, at: str, unit: tuple[str, int, int], offset: int) -> bool:
+        return bool(self.views.queue_unit(at, *unit) == offset)
+
+
 class dispatch_goes_forward(Rule):
     """Between two starts a broker dispatches each record once, in the order of its log."""
 

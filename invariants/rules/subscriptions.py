@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -83,11 +84,11 @@ class new_version_is_told_soon(Duty):
 
     @on(events.VersionRaised)
     def raised(self, ms: int, client: str, event: events.VersionRaised) -> None:
-        # A new version counts for the pulls of a member; who has no route to a broker sends it neither.
-        routed = {machine_of(addr) for addr in self.views.known_addresses(client, event.client_id).values()}
+        # A new version counts for the pulls of a member.
         for (at, group, connection), heartbeat in self.facts.listed.items():
             mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
-            if mine and at in routed and any(topic == event.topic for topic, _, _ in heartbeat.subscriptions):
+            subscribed = any(topic == event.topic for topic, _, _ in heartbeat.subscriptions)
+            if mine and subscribed and self._is_routed(at, event.client_id, client):
                 self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
 
     @on(events.ConsumerRegistered)
@@ -96,6 +97,20 @@ class new_version_is_told_soon(Duty):
             key = at, event.client_id, event.group, topic, machine_of(event.connection)
             if key in self.owed and version >= self.owed[key][2]:
                 self.pay(key)
+        for key in [*self.owed]:
+            other, client_id, _, _, client = key
+            is_of_member = (client_id, client) == (event.client_id, machine_of(event.connection))
+            if is_of_member and not self._is_routed(other, client_id, client):
+                self.pay(key)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        at, client_id, _, _, client = key
+        return super().broken(key, what, waited_ms) if self._is_routed(at, client_id, client) else None
+
+    def _is_routed(self, at: str, client_id: str, client: str) -> bool:
+        # Who has no route to a broker sends it no heartbeat; cleanOfflineBroker may drop the address at any time.
+        return at in map(machine_of, self.views.known_addresses(client, client_id).values())
 
 
 class changed_share_renews_the_subscription(Rule):
@@ -132,6 +147,57 @@ class changed_share_renews_the_subscription(Rule):
                 yield self.told(f"{at} is told of {topic} by {event.client_id} with the version from before a change",
                                 at, *key, since_ms=since_ms)
             self.said[key] = max(version, self.said.get(key, version))
+
+
+class pull_waits_for_its_version(Rule):
+    """A broker holds or answers a pull when it has heard of the version that it names, or of a newer one.
+
+    Before that it refuses it, so that nobody is given what an older expression lets pass. Looks at push consumers.
+    """
+
+    cite = "PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_LATEST"
+    about = "at group mq"
+
+    # The newest version that a broker has ever had; whom a pull has asked, by which version, unless several go at once.
+    newest = Kept("at group topic", survives="all")
+    asked = Kept("at client_id group mq")
+
+    @on(events.SubscriptionUpdated)
+    def hears(self, _: int, at: str, event: events.SubscriptionUpdated) -> None:
+        key = at, event.group, event.topic
+        self.newest[key] = max(event.sub_version, self.newest.get(key, event.sub_version))
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> None:
+        key = at, *event[:3]
+        alone = key not in self.asked and (at, event.group) in self.facts.consumers
+        self.asked[key] = (machine_of(event.asked), event.by_version) if alone else None
+
+    @on(events.PullFailed)
+    def fails(self, _: int, at: str, event: events.PullFailed) -> None:
+        self.asked.pop((at, *event[:3]), None)
+
+    @on(events.PullHeld)
+    def is_held(self, _: int, at: str, event: events.PullHeld) -> Iterator[Told]:
+        client, queue = machine_of(event.connection), (event.topic, event.queue_id)
+        for key, asked in self.asked.items():
+            mq = key[3]
+            if (key[0], key[2], mq.topic, mq.queue_id) == (client, event.group, *queue) and asked and asked[0] == at:
+                yield from self._too_soon(key, asked)
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        key = at, *event[:3]
+        asked = self.asked.pop(key, None)
+        if asked:
+            yield from self._too_soon(key, asked)
+
+    def _too_soon(self, key: tuple[str, str, str, MessageQueue], asked: tuple[str, int]) -> Iterator[Told]:
+        (at, _, group, mq), (broker, version) = key, asked
+        newest = self.newest.get((broker, group, mq.topic), -1)
+        if version > newest:
+            yield self.told(f"{broker} takes a pull of {queue_text(mq)} by version {version}, and has heard of no "
+                            f"later version than {newest}", at, group, mq)
 
 
 class versions_are_times(Rule):

@@ -15,13 +15,14 @@ from typing import Any, TypeVar, cast
 from impl.decisions.message_queue import MessageQueue
 from invariants.views.brokers import BrokerViews
 from invariants.views.consumers import ConsumerTables, ConsumerViews
+from invariants.views.delays import DelayViews
 from invariants.views.living import Living, Machines
 from invariants.views.namesrvs import NamesrvViews, RouteTables
-from invariants.views.stores import StoreViews
 from invariants.views.values import (
     Broker,
     Cache,
     Consumer,
+    DelayLevel,
     Filter,
     HeldQueue,
     Limits,
@@ -35,8 +36,9 @@ from invariants.views.values import (
 )
 
 __all__ = [
-    "Broker", "Cache", "Consumer", "ConsumerTables", "Filter", "HeldQueue", "Limits", "Machines", "QueueLock",
-    "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views", "Written",
+    "Broker", "Cache", "Consumer", "ConsumerTables", "DelayLevel", "Filter", "HeldQueue", "Limits", "Machines",
+    "QueueLock", "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
+    "Written",
 ]
 
 _T = TypeVar("_T")
@@ -45,7 +47,7 @@ _OFTEN = ("brokers", "topics", "queues", "namesrvs", "queue_datas", "routed", "a
 """Views that several rules ask at once."""
 
 
-class Views(NamesrvViews, BrokerViews, ConsumerViews, StoreViews):
+class Views(NamesrvViews, BrokerViews, ConsumerViews, DelayViews):
     """The tables of machines, and what only several of them say together."""
 
     def __init__(self, machines: Machines) -> None:

@@ -132,7 +132,7 @@ class StoreViews:
     def queue_end(self, broker: str, topic: str, queue_id: int) -> int:
         """ConsumeQueue#getMaxOffsetInQueue: the offset behind the last message of a queue; 0 where there is none."""
         store = self._store(broker)
-        queue = None if store is None else _queue_of(store, topic, queue_id)
+        queue = None if store is None else queue_of(store, topic, queue_id)
         return 0 if queue is None else _end(queue)
 
     def stored_at(self, broker: str, topic: str, queue_id: int) -> QueueRange | None:
@@ -140,7 +140,7 @@ class StoreViews:
         store = self._store(broker)
         if store is None:
             return None
-        queue = _queue_of(store, topic, queue_id)
+        queue = queue_of(store, topic, queue_id)
         if queue is None:
             return QueueRange()
         return QueueRange(queue.min_logic_offset // CQ_STORE_UNIT_SIZE, _end(queue), _lies_far_back(store, queue))
@@ -151,7 +151,7 @@ class StoreViews:
         None: no broker runs there, or the times of its messages are in no order, as its clock has gone back.
         """
         store = self._store(broker)
-        queue = None if store is None else _queue_of(store, topic, queue_id)
+        queue = None if store is None else queue_of(store, topic, queue_id)
         if store is None or queue is None:
             return None if store is None else 0
         first = queue.min_logic_offset // CQ_STORE_UNIT_SIZE
@@ -166,7 +166,7 @@ class StoreViews:
         return None if found is None else found.data_plane.store
 
 
-def _queue_of(store: DefaultMessageStore, topic: str, queue_id: int) -> ConsumeQueue | None:
+def queue_of(store: DefaultMessageStore, topic: str, queue_id: int) -> ConsumeQueue | None:
     """DefaultMessageStore.consumeQueueTable: a queue, if it has been made."""
     by_id = store.consume_queue_table.get(topic)
     return None if by_id is None else by_id.get(queue_id)

@@ -68,6 +68,20 @@ class QueueRange(NamedTuple):
     on_disk: bool = False
 
 
+class DelayLevel(NamedTuple):
+    """How far the task of a delay level is: the offset at which its next look begins, and what is noted in memory."""
+
+    looked: int
+    noted: int
+
+
+class DelayUnit(NamedTuple):
+    """A unit of a delay level: where its record is in the log, and when it says that it is due, in ms since 1970."""
+
+    commit_log_offset: int
+    due_ms: int
+
+
 class Registration(NamedTuple):
     """A BrokerLiveInfo: the connection on which its broker registered, and whether that is still active."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from stateful_tests.stories import test_replicas as replicas
 from stateful_tests.stories import test_stores as stores
 from stateful_tests.stories.telling import looking_on
 from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
@@ -26,17 +25,6 @@ def a_full_disk_takes_no_unit_for_a_while() -> None:
         world.run(2 * SEND_EVERY_MS + 100)
         world.simulation.fill_disk(stores.BROKER, 0)
         world.run(MINUTE_MS // 2)
-
-
-def nothing_is_put_for_a_minute() -> None:
-    """A slave has all that its master has, and heartbeats come a little more often than it reports."""
-    with World() as world:
-        world.calm = True  # no thread is told to stand still
-        replicas.begin(world)
-        world.store_config = replace(world.store_config, ha_send_heartbeat_interval_ms=6_000)
-        replicas.join(world)
-        replicas.produce(world, 1)
-        world.run(MINUTE_MS)
 
 
 def no_force_succeeds() -> None:
@@ -73,5 +61,4 @@ PROGRAMS: tuple[tuple[str, str, Callable[[], None]], ...] = (
     ("st-reput-thread-dies", "no_record_is_missed", a_full_disk_takes_no_unit_for_a_while),
     ("fl-timeout-is-ok", "acknowledged_is_on_the_disk", no_force_succeeds),
     ("fl-error-swallowed", "acknowledged_is_on_the_disk", no_force_succeeds),
-    ("ha-report-starved", "slave_keeps_its_connection", nothing_is_put_for_a_minute),
 )

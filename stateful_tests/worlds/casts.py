@@ -31,6 +31,7 @@ from stateful_tests.worlds.producers import (
     IN_TRANSACTION,
     LONGEST,
     ONEWAY,
+    ORDERED,
     SELECTED,
     SELECTED_ASYNC,
     SELECTED_ONEWAY,
@@ -39,6 +40,7 @@ from stateful_tests.worlds.producers import (
     TO,
     TO_ASYNC,
     TO_ONEWAY,
+    TOGETHER,
     TOGETHER_ASYNC,
     TOGETHER_TO,
     Sending,
@@ -70,12 +72,12 @@ FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 
 def servers(
     world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
-    more: Sequence[TopicConfig] = (), **settings: Any,
+    more: Sequence[TopicConfig] = (), of: Sequence[str] = BROKERS, **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
-    past -- what the masters have stored before. rooms -- what the names of the masters begin with. more -- topics
-    that they have besides. settings -- fields of BrokerConfig.
+    of -- the masters that have slaves. past -- what the masters have stored before. rooms -- what the names of the
+    masters begin with. more -- topics that they have besides. settings -- fields of BrokerConfig.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}")
@@ -85,7 +87,7 @@ def servers(
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
     for machine, room in zip(BROKERS, rooms, strict=True):
         world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings)
-    for broker_id, machine in product(range(1, slaves + 1), BROKERS):
+    for broker_id, machine in product(range(1, slaves + 1), of):
         name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
         world.add_broker(name, machine, topics=topics, broker_id=broker_id, **settings)
     world.add_tester(OPERATOR)
@@ -94,16 +96,16 @@ def servers(
 
 def members(
     *configs: PushConsumerConfig, stored: bool = False, read: bool = False, rooms: Sequence[str] = ("", ""),
-    namesrvs: int = 2, **settings: Any,
+    namesrvs: int = 2, slaves: int = 0, **settings: Any,
 ) -> Callable[[World], None]:
     """A world of servers, and of processes that all run these consumers; two of the processes do so from a deed on.
 
     stored -- there are old messages in the queues. read -- the groups have read them up to COMMITTED, each group 4
-    more than the one before. rooms, namesrvs -- see `servers`. settings -- fields of ClientConfig.
+    more than the one before. rooms, namesrvs, slaves -- see `servers`. settings -- fields of ClientConfig.
     """
 
     def build(world: World) -> None:
-        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs)
+        servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs, slaves=slaves)
         for broker in BROKERS if read else ():
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
@@ -122,8 +124,8 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
 
 
 def administered(world: World) -> None:
-    """Members of a group, and operators who make a topic that nobody uses."""
-    members(ONE)(world)
+    """Members of a group, slaves, and operators who make a topic that nobody uses."""
+    members(ONE, slaves=1)(world)
     for broker in BROKERS:
         operators.make_topic(world, broker, OLD_TOPIC, 1)
 
@@ -253,6 +255,38 @@ def leaving(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def patient(world: World) -> None:
+    """A world like `stored`, whose producers wait for disk and slave longer than their brokers do.
+
+    One broker waits for its disk, the other one for its slave, too. Producers rest so long that nothing but heartbeats
+    goes between the two, and the slave reports less often than its master sends them.
+    """
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.roles = {BROKERS[0]: BrokerRole.SYNC_MASTER}
+    world.of_slaves = {"ha_send_heartbeat_interval_ms": 8_000}
+    servers(world, slaves=1, of=BROKERS[:1])
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
+
+
+def cramped(world: World) -> None:
+    """A world like `stored`, whose brokers have files so small that each kind of them fills up, and few delays.
+
+    What is put goes through a buffer of the pool into its file. All that they have may be deleted when files of others
+    fill the disk. Messages have all lengths, and delays beyond the greatest one.
+    """
+    world.store_config = replace(
+        STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
+        max_hash_slot_num=4, max_index_num=40, message_delay_level="1s 5s 10s 30s", file_reserved_time_hours=0,
+        transient_store_pool_configured=True)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC), body_bytes=range(1, 400),
+                                         delay_levels=(0, 0, 0, 0, 3, 4, 5, 18)))
+
+
 def requests(world: World) -> None:
     """A world in which applications ask, and others reply, most of them in time."""
     servers(world)
@@ -283,6 +317,7 @@ ANYHOW = Sending(
     TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
             ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
+PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000)
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))
 ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})

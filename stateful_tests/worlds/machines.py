@@ -61,8 +61,8 @@ class Machines(Course):
     on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
     producers, pullers -- machine to the application that sends there, or polls. transactions -- what became of those,
     by the id of their messages. selected -- the tags that a selector by properties selects. roles -- of masters that
-    have another one than store_config says, by broker name. replying -- machine to
-    the producer of those who reply there.
+    have another one than store_config says, by broker name. of_slaves -- fields of MessageStoreConfig that slaves have
+    otherwise. replying -- machine to the producer of those who reply there.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -79,6 +79,7 @@ class Machines(Course):
         self.fates: tuple[str, ...] = ()
         self.selected: dict[MessageSelector, str] = {}
         self.roles: dict[str, BrokerRole] = {}
+        self.of_slaves: dict[str, Any] = {}
         self.replying: dict[str, DefaultMQProducer] = {}
         self.producers: dict[str, Producer] = {}
         self.pullers: dict[str, Puller] = {}
@@ -157,7 +158,8 @@ class Machines(Course):
         if config.broker_id == MASTER_ID:
             role = self.roles.get(config.broker_name, self.store_config.broker_role)
             return replace(self.store_config, broker_role=role)
-        return replace(self.store_config, broker_role=BrokerRole.SLAVE, broker_id=config.broker_id)
+        return replace(
+            self.store_config, broker_role=BrokerRole.SLAVE, broker_id=config.broker_id, **self.of_slaves)
 
     def _mend(self, node: Node) -> None:
         """A broker did not come up: its process ends, an operator deletes files without content and starts it again."""

@@ -43,7 +43,8 @@ KEYS = ("red", "green", "blue")
 TAGS = ("violet", "green", "blue")
 """The tags of messages. The hash of the first one is less than 0."""
 DELAYS_MS = (0, 1_000, 5_000, 10_000, 30_000)
-"""MessageStoreConfig#messageDelayLevel: how long the first levels are; 0: a message is not delayed."""
+"""MessageStoreConfig#messageDelayLevel: how long the first levels are; 0: a message is not delayed.
+Of brokers that know no others each greater level is the last one."""
 
 SYNC, ASYNC, ONEWAY, TOGETHER, ORDERED, IN_TRANSACTION = (
     "sync", "async", "oneway", "batch", "ordered", "transaction")
@@ -77,7 +78,8 @@ class Sending:
     delay_levels -- the same; 0: the message is not delayed. namespace -- of its client; empty: none. queue_nums -- how
     many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
-    undecided -- of some transactions nobody ever knows what became of them.
+    undecided -- of some transactions nobody ever knows what became of them. rests -- after so many sends nothing is
+    sent for so long (ms); None: never. body_bytes -- how long a message may be.
     """
 
     topic: str
@@ -94,6 +96,8 @@ class Sending:
     properties: tuple[tuple[str, str], ...] = ()
     half_delay_level: int = 0
     undecided: bool = False
+    rests: tuple[int, int] | None = None
+    body_bytes: Sequence[int] = BODY_BYTES
 
     @property
     def full_topic(self) -> str:
@@ -143,14 +147,19 @@ class Producer:
                 self.node.start_thread(f"sender of {key}", self._in_order(key))
         kinds = tuple(kind for kind in self.sending.kinds if kind != ORDERED)
         while kinds:
-            await self.node.sleep(SEND_EVERY_MS)
+            await self.node.sleep(SEND_EVERY_MS + self._rest_ms())
             number, self.sent = self.sent, self.sent + 1
             how = self._chosen if self.sending.queues is not None else self._how[kinds[number % len(kinds)]]
             self.node.start_thread("sender", how(number))
 
+    def _rest_ms(self) -> int:
+        """For how long nothing is sent before the next message."""
+        sends, rest_ms = self.sending.rests or (1, 0)
+        return rest_ms if self.sent and self.sent % sends == 0 else 0
+
     def _message(self, key: str | None = None, *, half: bool = False) -> Message:
         """A message whose body does not get shorter when it is compressed; its id is made now, to be noted."""
-        length = BODY_BYTES[self.node.random(len(BODY_BYTES), "how long a message is")]
+        length = self._drawn(self.sending.body_bytes, "how long a message is") or 0
         message = Message(self.sending.topic, b"", keys=key or "")
         self.producer.impl.kernel.set_uniq_id(message)
         uniq_id = message.uniq_id or ""
@@ -163,7 +172,7 @@ class Producer:
         if level:
             message.put_property(PROPERTY_DELAY_TIME_LEVEL, str(level))
         self._notes.note(SEND, self.node.name, uniq_id, key=key, half=half or None, tag=tag,
-                         delay_ms=DELAYS_MS[level or 0] or None)
+                         delay_ms=DELAYS_MS[min(level or 0, len(DELAYS_MS) - 1)] or None)
         return message
 
     def _drawn(self, choices: Sequence[_Choice], what: str) -> _Choice | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from impl.store.message_store_config import BrokerRole, FlushDiskType
+from invariants.concepts import FOLLOWED
 from stateful_tests.worlds import deeds, operators, orders
 from stateful_tests.worlds.casts import (
     ANYHOW,
@@ -25,9 +26,11 @@ from stateful_tests.worlds.casts import (
     TRANSACTION_MS,
     WITH_INVOICES,
     administered,
+    cramped,
     filtered,
     leaving,
     members,
+    patient,
     polled,
     requests,
     routes,
@@ -65,6 +68,8 @@ _PLAIN = ("lost", *_TAKEN)
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 """A model knows a broker by its name, and so do the promises about its topics."""
+_BUFFERED = tuple(one.name for one in FOLLOWED if one.name != "replication")
+"""A model takes what is put for readable, and so it is not before it has left the buffer."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),
@@ -174,6 +179,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("two_slaves", "Messages are sent, and acknowledged when one of two slaves has them.",
              stored(FlushDiskType.ASYNC_FLUSH, broker_role=BrokerRole.SYNC_MASTER, slaves=2),
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=("replication",)),
+    Workload("patient", "Messages are sent by producers that wait longer than brokers for disk and slave, and rest.",
+             patient, (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, observed=_PLAIN),
+    Workload("cramped", "Brokers have files so small that each kind of them fills up; operators ask for keys.",
+             cramped,
+             (*(operators.ask_for_a_key,) * 3, operators.delete_old_messages, *_COME_AND_GO, deeds.stop_broker),
+             (*_GROUPS, "delayed_message_comes_at_last"), observed=("phantom", "early"), concepts=_BUFFERED),
     Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
              sending(Sending(TOPIC, (ORDERED, SYNC))),
              (*(operators.ask_for_a_key,) * 4, *(operators.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),

@@ -27,12 +27,14 @@ class BeanField(NamedTuple):
 class BeanClass:
     """A Java class. name -- with its package; fields -- by name; initial -- what a new object has, else null or 0.
 
-    An initial value can be a function of the time at which the object is made.
+    An initial value can be a function of the time at which the object is made. compared -- the fields by which its
+    objects are equal; without any an object equals nothing but itself.
     """
 
     name: str
     fields: tuple[BeanField, ...]
     initial: Mapping[str, Any]
+    compared: tuple[str, ...] = ()
 
     def new(self, now_ms: int) -> Bean:
         """A new object."""
@@ -60,8 +62,15 @@ class Bean:
         if value is not None or field.type.name not in _ZERO:
             self.values[field.name] = value
 
+    def equals(self, other: object) -> bool:
+        """Object#equals; sets that it compares have no order."""
+        if self is other or not isinstance(other, Bean) or self.bean_class is not other.bean_class:
+            return self is other
+        pairs = [(self.values[name], other.values[name]) for name in self.bean_class.compared]
+        return bool(pairs) and all(_equal(one, another) for one, another in pairs)
+
     def __eq__(self, other: object) -> bool:
-        """The same class and equal values: what equals does in the classes that are keys or members of sets."""
+        """The same class and equal values: what equals does in the classes that are keys of maps."""
         return isinstance(other, Bean) and (self.bean_class, self.values) == (other.bean_class, other.values)
 
     def __hash__(self) -> int:
@@ -89,6 +98,12 @@ class Bean:
         return "MessageQueue [topic={topic}, brokerName={brokerName}, queueId={queueId}]".format(**values)
 
 
+def _equal(one: Any, another: Any) -> bool:
+    if isinstance(one, list) and isinstance(another, list):
+        return len(one) == len(another) and all(item in another for item in one)
+    return bool(one == another)
+
+
 def _hash(text: str | None) -> int:
     return 0 if text is None else string_hash(text)
 
@@ -104,15 +119,19 @@ def enum(name: str, constants: str) -> None:
     ENUMS[name.rpartition(".")[2]] = (name, tuple(constants.split()))
 
 
-def bean(name: str, fields: str, *, unwritten: Sequence[str] = (), **initial: Any) -> BeanClass:
+def bean(
+    name: str, fields: str, *, unwritten: Sequence[str] = (), compared: Sequence[str] = (), **initial: Any,
+) -> BeanClass:
     """Declare a class below org.apache.rocketmq: its fields as `name:type`, and what new objects have.
 
+    compared -- as in `BeanClass`, for the classes whose objects are members of sets.
     initial -- by Java name a value, or what makes one at a time.
     """
     pairs = sorted(word.split(":") for word in fields.split())
     declared = BeanClass(
         f"org.apache.rocketmq.{name}",
-        tuple(BeanField(field, java_type(text), field not in unwritten) for field, text in pairs), initial)
+        tuple(BeanField(field, java_type(text), field not in unwritten) for field, text in pairs), initial,
+        tuple(compared))
     BEANS[name.rpartition(".")[2]] = declared
     return declared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from impl.common.fastjson.beans import BEANS, BeanField, new_map
+from impl.common.fastjson.beans import BEANS, Bean, BeanField, new_map
 from impl.common.fastjson.casts import to_text
 from impl.common.fastjson.characters import JSONError
 from impl.common.fastjson.parser import Parser, simple_value
@@ -65,8 +65,12 @@ def _item(parser: Parser, item: JavaType, place: int) -> Any:
 
 def add_item(kind: JavaType, found: list[Any], value: Any) -> None:
     """Collection#add: a set takes nothing twice."""
-    if kind.name == "List" or value not in found:
+    if kind.name == "List" or not any(_same(value, one) for one in found):
         found.append(value)
+
+
+def _same(value: Any, other: Any) -> bool:
+    return value.equals(other) if isinstance(value, Bean) else bool(value == other)
 
 
 def fast_match(kind: JavaType) -> Token:

@@ -173,6 +173,12 @@ def scan_field_enum(lexer: Lexer, name: str) -> str | None:
     backslash = lexer.text.find("\\", begin + 1)
     if backslash >= 0 and (end < 0 or backslash < end):
         return None
-    if end < 0:  # Java runs on until the index overflows
-        raise StringIndexOutOfBoundsError(f"index {-(1 << 31)}, length {len(lexer.text)}")
+    if end < 0:
+        raise StringIndexOutOfBoundsError(_overflowed(lexer.text))
     return lexer.text[begin + 1 : end] if next_or_end(lexer, end + 1) else None
+
+
+def _overflowed(text: str) -> str:
+    """What String#charAt says when an index has run on until it overflows: texts of Latin-1 are held in another way."""
+    index = -(1 << 31)
+    return f"String index out of range: {index}" if max(text) <= "\xff" else f"index {index}, length {len(text)}"

@@ -6,13 +6,15 @@ A key that is no string is not quoted, a bean as key is an object; strict reader
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from impl.common.fastjson.beans import Bean
+from impl.common.fastjson.types import JavaType
 from impl.common.fastjson.untyped import JavaDate, ObjectKey
-from impl.decisions.java_doubles import double_text
+from impl.decisions.java_doubles import shortest_double_text
 from impl.decisions.java_text import joined_text, utf16_units
 from impl.hash_map import HashMap
 
@@ -39,18 +41,21 @@ def _unit(unit: int) -> str:
 
 
 class _Writer:
-    """pretty -- each entry on a line of its own; but not the entries of sets and of maps with other keys."""
+    """pretty -- each entry on a line of its own; but not the entries of sets and of maps with other keys.
+
+    The methods take the type of a value where there is one: our lists stand for lists and sets.
+    """
 
     def __init__(self, *, pretty: bool) -> None:
         self._pretty = pretty
 
-    def value(self, value: Any, depth: int) -> Iterator[str]:
+    def value(self, value: Any, depth: int, kind: JavaType | None = None) -> Iterator[str]:
         if isinstance(value, Bean):
             yield from self._bean(value, depth)
         elif isinstance(value, HashMap):
-            yield from self._map(value, depth)
+            yield from self._map(value, depth, kind)
         elif isinstance(value, list | tuple):
-            yield from self._list(value, depth)
+            yield from self._list(value, depth, kind)
         elif isinstance(value, str):
             yield quoted(value)
         else:
@@ -66,14 +71,12 @@ class _Writer:
         yield "{" + self._line(depth + 1)
         for place, (field, one) in enumerate(shown):
             yield ("," + self._line(depth + 1) if place else "") + f'"{field.name}":'
-            if field.type.name == "List":
-                yield from self._list(one, depth + 1, lines=True)
-            else:
-                yield from self.value(one, depth + 1)
+            yield from self.value(one, depth + 1, field.type)
         yield self._line(depth) + "}"
 
-    def _map(self, value: HashMap[Any, Any], depth: int) -> Iterator[str]:
+    def _map(self, value: HashMap[Any, Any], depth: int, kind: JavaType | None) -> Iterator[str]:
         """MapSerializer#write: a value that is null goes unless the key says otherwise."""
+        item = kind.arguments[1] if kind is not None and kind.is_map else None
         yield "{"
         first = True
         for key, one in value.entries():
@@ -86,12 +89,13 @@ class _Writer:
                 yield comma
                 yield from self.value(key, depth + 1)
             yield ":"
-            yield from self.value(one, depth + 1)
+            yield from self.value(one, depth + 1, item)
             first = False
         yield (self._line(depth) if len(value) else "") + "}"
 
-    def _list(self, value: list[Any] | tuple[Any, ...], depth: int, *, lines: bool = False) -> Iterator[str]:
-        """CollectionCodec#write; lines -- ListSerializer#write."""
+    def _list(self, value: list[Any] | tuple[Any, ...], depth: int, kind: JavaType | None) -> Iterator[str]:
+        """CollectionCodec#write; of a list ListSerializer#write."""
+        lines = kind is not None and kind.name == "List"
         yield "["
         for place, one in enumerate(value):
             yield "," * (place > 0) + (self._line(depth + 1) if lines else "")
@@ -113,4 +117,6 @@ def _plain(value: Any) -> str:
         return number_text(value)
     if isinstance(value, JavaDate):
         return str(value.time_ms)
-    return double_text(value) if math.isfinite(value) else "null"
+    if isinstance(value, bytes):
+        return f'"{b64encode(value).decode("ascii")}"'
+    return shortest_double_text(value) if math.isfinite(value) else "null"

@@ -10,7 +10,7 @@ Faults injected here, each chosen by the tape at the rate that the fault profile
   connections overtake it;
 * `one_way_loss`, `one_way_duplicate`: a message that nobody answers is lost, or arrives twice;
 * `write_stall`: the socket takes no more bytes for one of STALLS_MS: the channel is not writable, and this message and
-  those behind it leave, and give back their permits, only then.
+  those behind it leave, and give back their permits, only then. Of a byte stream (sockets.py) a part has left before.
 """
 
 from __future__ import annotations
@@ -105,8 +105,11 @@ class Channel:
             self.peer.arrive(FIN, LATENCY_MS)
             self.endpoint.closed(self, by_self=True)
 
-    def write(self, message: Any, *, lossy: bool = False) -> bool:
-        """Send a message; False if this end is not open. lossy -- a one-way message, which may be lost or doubled."""
+    def write(self, message: Any, *, lossy: bool = False, stalls: bool = True) -> bool:
+        """Send a message; False if this end is not open.
+
+        lossy -- a one-way message, which may be lost or doubled. stalls -- whether the socket may stall in its midst.
+        """
         if not self.process.alive:
             self.process.check_alive()
         if not self.active:
@@ -120,19 +123,29 @@ class Channel:
         if kernel.profile is CALM:
             self.peer.arrive(message, delay_ms, flow)
         else:
-            self._write_with_faults(message, delay_ms, flow, lossy=lossy)
+            self._write_with_faults(message, delay_ms, flow, lossy=lossy, stalls=stalls)
         return True
 
-    def _write_with_faults(self, message: Any, delay_ms: int, flow: Flow | None, *, lossy: bool) -> None:
+    def stall(self, message: Any) -> int:
+        """Let the tape choose for how long the socket takes nothing from now on (ms), 0 if it goes on as it does."""
+        kernel = self.kernel
+        if not kernel.profile.write_stall or not self.is_writable():
+            return 0
+        stall_ms = kernel.fault(kernel.profile.write_stall, STALLS_MS, lambda: f"{message} {self}", self.process.name,
+                                "stalled {} ms") or 0
+        self.stalled_ms = kernel.now_ms + stall_ms
+        return stall_ms
+
+    def _write_with_faults(
+        self, message: Any, delay_ms: int, flow: Flow | None, *, lossy: bool, stalls: bool,
+    ) -> None:
         kernel, profile, name = self.kernel, self.kernel.profile, self.process.name
 
         def where() -> str:
             return f"{message} {self}"
 
-        if profile.write_stall and self.is_writable():
-            stall_ms = kernel.fault(profile.write_stall, STALLS_MS, where, name, "stalled {} ms") or 0
-            self.stalled_ms = kernel.now_ms + stall_ms
-            delay_ms += stall_ms
+        if stalls:
+            delay_ms += self.stall(message)
         if lossy and kernel.fault(profile.one_way_loss, ONCE, where, name, "lost"):
             kernel.record(name, MessageLost(self.peer.process.name))
             return

@@ -2,7 +2,8 @@
 
 What is written at one end is on its way as one piece, and is read at the other in any pieces. WINDOW_BYTES that were
 not read yet are the most that a socket takes; it learns at once how much the other side has read. The faults are those
-of `channel.py` and `network.py`: pieces are late, sockets take nothing for a while, connections break.
+of `channel.py` and `network.py`: pieces are late, connections break, and a socket takes a part of what is written and
+then nothing for a while. The tape chooses the part, in eighths; choice 0: all of it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from impl.ports.byte_stream import StreamError
 from impl.ports.threads import Signal
 
 WINDOW_BYTES = 1 << 16
+EIGHTHS = 8
 CONNECT_TIMEOUT_MS = 5_000  # RemotingUtil#connect
 
 
@@ -65,16 +67,34 @@ class Socket:
     def write(self, data: bytes) -> int:
         """See ByteStream."""
         self.process.check_alive()
-        other = self._other()
-        unread = self._written - (0 if other is None else other._read)  # noqa: SLF001  # the same class
-        taken = data[:max(0, WINDOW_BYTES - unread)]
+        channel, taken = self.channel, data[:self._room()]
         self._was_full = len(taken) < len(data)
-        if self._broken or self.channel is None or not self.channel.active:
+        if self._broken or channel is None or not channel.active:
             raise StreamError("Broken pipe")
         if taken:
-            self.channel.write(Piece(taken))
+            taken, stalled_ms = self._until_a_stall(channel, taken)
+            self._was_full = len(taken) < len(data)
+            channel.write(Piece(taken), stalls=False)
+            channel.stalled_ms = stalled_ms
             self._written += len(taken)
         return len(taken)
+
+    def _room(self) -> int:
+        """How many bytes the socket takes now."""
+        if self.channel is not None and not self.channel.is_writable():
+            return 0
+        other = self._other()
+        return max(0, WINDOW_BYTES - self._written + (0 if other is None else other._read))  # noqa: SLF001  # its class
+
+    def _until_a_stall(self, channel: Channel, data: bytes) -> tuple[bytes, int]:
+        """What is taken of the data, and the true time until which nothing more is: then who waits for room goes on."""
+        if not channel.stall(Piece(data)):
+            return data, channel.stalled_ms
+        kernel, stalled_ms = self.process.kernel, channel.stalled_ms
+        kernel.at(stalled_ms, self._has_room)
+        channel.stalled_ms = kernel.now_ms  # what was taken leaves at once
+        left = kernel.tape.pick(EIGHTHS, lambda: f"eighths of {Piece(data)} that {channel} does not take")
+        return data[:len(data) - len(data) * left // EIGHTHS], stalled_ms
 
     def close(self) -> None:
         """See ByteStream."""
@@ -87,8 +107,10 @@ class Socket:
         return end if isinstance(end, Socket) else None
 
     def _has_room(self, _: object) -> None:
-        self._was_full = False
-        self._wake()
+        """Wake who has found no room, unless the socket stalls (yet)."""
+        if self._was_full and self.channel is not None and self.channel.is_writable():
+            self._was_full = False
+            self._wake()
 
     def _wake(self) -> None:
         if self.process.alive:

@@ -21,6 +21,13 @@ def _put_only(self: SubscriptionGroupManager, config: SubscriptionGroupConfig) -
     self.subscription_group_table.put(config.group_name, config)
 
 
+@replace(SubscriptionGroupManager, "update_subscription_group_config")
+def _keep_the_version(self: SubscriptionGroupManager, config: SubscriptionGroupConfig) -> None:
+    """Whoever compares versions hears of nothing."""
+    self.subscription_group_table.put(config.group_name, config)
+    self.persist()
+
+
 @around(KVConfigManager, "delete_kv_config")
 def _forget_the_namespace(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     async def delete_kv_config(self: KVConfigManager, namespace: str | None, key: str | None) -> None:
@@ -65,6 +72,10 @@ BUGS = (
     Variant(
         "seeded-group-is-not-written", "bug", "How an operator has configured a group is forgotten by a restart.",
         "seeded: a forgotten call", replacements=(_put_only,),
+    ),
+    Variant(
+        "seeded-group-keeps-its-version", "bug", "How an operator has configured a group is not copied by slaves.",
+        "seeded: a forgotten call", replacements=(_keep_the_version,),
     ),
     Variant(
         "seeded-key-takes-its-namespace", "bug", "Who deletes a key at a name server deletes its namespace.",

@@ -1,14 +1,22 @@
-"""Bugs of flush and clean-up, each of which somebody has made."""
+"""Bugs of flush and clean-up, and of what brokers say of a flush."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from impl.broker import put_message_answer
+from impl.common.headers import SendMessageResponseHeader
+from impl.common.request_code import ResponseCode
 from impl.decisions import disk_cleanup
 from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
+from impl.ports.remoting import Command
 from impl.store.flush_commit_log_service import GroupCommitService, _note_flushed
 from impl.store.mapped_file import MappedFile
 from impl.store.mapped_file_queue import MappedFileQueue
+from impl.store.put_message_result import PutMessageResult
 from impl.store.put_message_status import PutMessageStatus
-from impl.variants.variant import Variant, replace
+from impl.store.store_tables import StoreTables
+from impl.variants.variant import Replacement, Variant, around, replace
 
 
 @replace(GroupCommitService, "do_commit")
@@ -66,6 +74,33 @@ def _least_of_nothing(percents: list[int]) -> int:
     return min([-1, *percents])
 
 
+@around(MappedFileQueue, "delete_expired_file_by_offset")
+def _look_at_the_first_unit(original: Callable[..., int]) -> Callable[..., int]:
+    def delete_expired_file_by_offset(self: MappedFileQueue, offset: int, unit_size: int) -> int:
+        """A file counts as expired when its first unit has."""
+        del unit_size
+        return original(self, offset, self.mapped_file_size)
+
+    return delete_expired_file_by_offset
+
+
+def _says_success_of(status: PutMessageStatus) -> Replacement:
+    @around(put_message_answer, "put_message_answer")
+    def _says_success(original: Callable[..., Command]) -> Callable[..., Command]:
+        def put_message_answer(
+            result: PutMessageResult, header: SendMessageResponseHeader, queue_id: int, store: StoreTables,
+        ) -> Command:
+            """A put whose time is over has been made all the same."""
+            answer = original(result, header, queue_id, store)
+            return answer._replace(code=ResponseCode.SUCCESS) if result.status is status else answer
+
+        return put_message_answer
+
+    return _says_success
+
+
+_IDEA = "an idea: faults of other stores"
+
 BUGS = (
     Variant("fl-timeout-is-ok", "bug", "Whoever waits for the disk takes any answer for success.",
             "RocketMQ 3.2, aa530b4886", replacements=(_ok_when_it_was_tried,)),
@@ -77,4 +112,10 @@ BUGS = (
             "ROCKETMQ-321", replacements=(_pass_over_the_young,)),
     Variant("cl-multipath-ratio", "bug", "The least usage of several disks is that of none.",
             "apache/rocketmq 9b0e31e469", replacements=(_least_of_nothing,)),
+    Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
+            replacements=(_look_at_the_first_unit,)),
+    Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",
+            _IDEA, replacements=(_says_success_of(PutMessageStatus.FLUSH_DISK_TIMEOUT),)),
+    Variant("seeded-slave-time-out-is-success", "bug", "A put that waits for slaves in vain is answered SUCCESS.",
+            _IDEA, replacements=(_says_success_of(PutMessageStatus.FLUSH_SLAVE_TIMEOUT),)),
 )

@@ -133,6 +133,33 @@ def _wait_for_who_may_come(self: HAService, master_put_where: int) -> bool:
     return master_put_where - self.push2_slave_max_offset < self.store.config.ha_slave_fallbehind_max_bytes
 
 
+@replace(WriteSocketService, "_transfer_data")
+def _forget_what_was_not_taken(self: WriteSocketService) -> bool:
+    """A frame counts as sent as soon as a part of it is."""
+    if self._left and not self._owner.connection.write(self._left):
+        return False
+    self._left = b""
+    self._last_write_timestamp = self._store.now_ms()
+    return True
+
+
+@replace(HAClient, "close_master")
+def _keep_the_buffer(self: HAClient) -> None:
+    """What has come of a frame stays for the next connection."""
+    if self._connection is not None:
+        self._connection.close()
+        self._connection = None
+        self._last_write_timestamp = 0
+
+
+@replace(HAService, "is_slave_ok")
+def _wait_for_who_was_there(self: HAService, master_put_where: int) -> bool:
+    """A slave that has gone is waited for."""
+    most = vars(self)["most"] = max(vars(self).get("most", 0), len(self.connection_list))
+    return replication.is_slave_ok(
+        most, master_put_where, self.push2_slave_max_offset, self.store.config.ha_slave_fallbehind_max_bytes)
+
+
 _IDEA = "an idea: faults of other replicas"
 
 BUGS = (
@@ -156,6 +183,12 @@ BUGS = (
             _IDEA, replacements=(_believe_the_last_report,)),
     Variant("seeded-absent-slaves-are-waited-for", "bug", "A put waits for slaves although none is connected.", _IDEA,
             replacements=(_wait_for_who_may_come,)),
+    Variant("seeded-part-of-a-frame-is-enough", "bug", "A master forgets what its socket does not take.", _IDEA,
+            replacements=(_forget_what_was_not_taken,)),
+    Variant("seeded-buffer-outlives-connections", "bug", "What is left of a connection counts for the next one.", _IDEA,
+            replacements=(_keep_the_buffer,)),
+    Variant("seeded-gone-slaves-are-waited-for", "bug", "A put waits for slaves that were there once.", _IDEA,
+            replacements=(_wait_for_who_was_there,)),
     Variant("seeded-first-report-is-no-answer", "bug", "What a slave has when it connects does not count as copied.",
             _IDEA, replacements=(_the_first_report_is_no_answer,)),
 )

@@ -13,6 +13,7 @@ from impl.client.process_queue import ProcessQueue
 from impl.common.message import MessageExt
 from impl.decisions import retry_level
 from impl.decisions.message_queue import MessageQueue
+from impl.store import schedule_message_service
 from impl.store.dispatch_request import DispatchRequest
 from impl.variants.variant import Variant, around, replace
 
@@ -81,6 +82,12 @@ def _tell_nobody(self: PullRequestHoldService, request: DispatchRequest, filter_
     del self, request, filter_bit_map
 
 
+@replace(schedule_message_service, "offset_after_delivery")
+def _note_what_was_delivered(first_offset: int) -> int:
+    """The offset of the message that was delivered is noted, not the one behind it."""
+    return first_offset
+
+
 BUGS = (
     Variant("seeded-given-up-too-soon", "bug", "A message is a dead letter one attempt too soon.", _IDEA,
             replacements=(_give_up_one_too_soon,)),
@@ -96,4 +103,7 @@ BUGS = (
             replacements=(_tell_nobody,)),
     Variant("seeded-round-answers-all", "bug", "A broker that looks at the pulls that it holds answers all of them.",
             _IDEA, replacements=(_wake_all,)),
+    Variant("seeded-delivery-is-noted-too-low", "bug",
+            "After a start the delayed message that was delivered last comes again.", _IDEA,
+            replacements=(_note_what_was_delivered,)),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from typing import cast
@@ -260,9 +261,12 @@ def _give_back_what_is_not_taken(
     async def _take(
         self: RebalanceImpl, mq: MessageQueue, is_order: bool, threads: Threads,
     ) -> PullRequest | None:
-        """Who has not taken a queue, and does not hold it, keeps no lock of it."""
+        """Who has not taken a queue, and does not hold it, keeps no lock of it; but the last of threads that try."""
+        taking = cast("Counter[MessageQueue]", vars(self).setdefault("taking", Counter()))
+        taking[mq] += 1
         pull_request = await original(self, mq, is_order, threads)
-        if is_order and pull_request is None and not self.process_queue_table.contains_key(mq):
+        taking[mq] -= 1
+        if is_order and pull_request is None and not taking[mq] and not self.process_queue_table.contains_key(mq):
             await self.unlock(mq, oneway=True)
         return pull_request
 

@@ -10,6 +10,7 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.record_layout import read_header
 from impl.decisions.disk_cleanup import DISK_SPACE_CLEAN_FORCIBLY_PERCENT, DISK_SPACE_WARNING_LEVEL_PERCENT
 from impl.decisions.flush_rules import position_in_file
+from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.ports.disk import PAGE_BYTES, Disk, DiskError
 from impl.store import dispatch_request
@@ -66,14 +67,21 @@ def _look_at_the_whole(original: Callable[..., DispatchRequest]) -> Callable[...
         request = original(buffer, check_crc=check_crc, read_body=read_body, delay_levels=delay_levels)
         if request.success and request.msg_size > 0:
             record = ByteBuffer(buffer.data[start:start + request.msg_size])
-            body_bytes = read_header(record).body_length
-            record.move_to(record.position + max(body_bytes, 0))
-            topic = record.get(record.get_byte())
-            if not topic or 0 in topic or 0 in record.get(record.get_short()):
-                return UNREADABLE
+            return request if _has_texts(record) else UNREADABLE
         return request
 
     return check_message_and_return_size
+
+
+def _has_texts(record: ByteBuffer) -> bool:
+    """Whether topic and properties can be read, and are what a broker writes."""
+    try:
+        body_bytes = read_header(record).body_length
+        record.move_to(record.position + max(body_bytes, 0))
+        topic = record.get(record.get_byte())
+        return bool(topic) and 0 not in topic and 0 not in record.get(record.get_short())
+    except JavaError:
+        return False
 
 
 @around(DefaultMessageStore, "_recover")

@@ -242,13 +242,23 @@ class Writer:
         for one in assignments:
             inner, indent = dict(names), ""
             for variable in one.loops:
+                looped = self._looped(variable, one, inner)
                 self._count += 1
                 inner[variable] = f"l{self._count}"
-                lines.append(f"{indent}for {inner[variable]} in {elements(variable.sort)}:")
+                lines.append(f"{indent}for {inner[variable]} in {looped}:")
                 indent += " "
             cell, value = self._assigned(one, inner)
             lines.append(f"{indent}w[{cell}] = {value}")
         return [*lines, "return w"]
+
+    def _looped(self, variable: Variable, one: Assignment, names: Names) -> str:
+        """What a loop of an assignment runs through: with `ite(condition, value, the cell)` no others change."""
+        value = one.value
+        keeps = value is not None and value.op == "ite" and value.args[2].op == "read" and (
+            value.args[2].payload[1] == one.variable and value.args[2].args == one.keys)
+        bound = {known for known in names if isinstance(known, Variable)}
+        given = conjuncts(value.args[0]) if value is not None and keeps and variable.sort.kind == NAT else ()
+        return next((source for source, _ in self._sources(variable, bound, given, names)), elements(variable.sort))
 
     def _assigned(self, one: Assignment, names: Names) -> tuple[str, str]:
         info = self.concept.variables[one.variable]

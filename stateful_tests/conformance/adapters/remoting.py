@@ -13,7 +13,6 @@ from impl.common.fastjson.deserializers import from_json
 from impl.common.fastjson.serializer import to_json
 from impl.common.fastjson.types import JavaType
 from impl.common.headers.shape import SHAPES, Shape
-from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import utf8_bytes, utf8_text
 from impl.hash_map import ConcurrentHashMap, HashMap
 from impl.remoting.custom_headers import decode_custom_header, make_custom_header_to_net
@@ -238,7 +237,7 @@ def register_broker_body(row: Row) -> str | None:
         "plain": lambda: text if row["exact"] else _sorted_json(row["plain"]["r"], text),
         "inflated": lambda: inflated_body(body).hex() if row["exact"] else _same_parts(
             row["inflated"]["r"], inflated_body(body).hex()),
-        "compressed": lambda: _deflated_like(row["compressed"]["r"], body if row["exact"] else None),
+        "compressed": lambda: _deflated_like(row["compressed"], body, exact=row["exact"]),
         "back": lambda: _shown(decode_register_broker_body(
             bytes.fromhex(row["compressed"]["r"]), compressed=True, now_ms=RECORDED_NOW), kind),
         "backPlain": lambda: _shown(decode_register_broker_body(
@@ -254,10 +253,12 @@ def _same_parts(recorded: str, written: str) -> str:
     return recorded if same else written
 
 
-def _deflated_like(recorded: str, body: Bean | None) -> str:
+def _deflated_like(recorded: Mapping[str, Any], body: Bean, *, exact: bool) -> str:
     """The recorded bytes if what they inflate to is what we deflate: versions of zlib differ."""
-    same = body is None or zlib.decompress(bytes.fromhex(recorded)) == inflated_body(body)
-    return recorded if same else zlib.compress(inflated_body(not_null(body)), 9).hex()
+    deflated, found = inflated_body(body), recorded.get("r")
+    if found is not None and (not exact or zlib.decompress(bytes.fromhex(found)) == deflated):
+        return str(found)
+    return zlib.compress(deflated, 9).hex()
 
 
 def _topic(row: Row) -> str | None:

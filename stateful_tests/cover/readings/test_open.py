@@ -152,6 +152,28 @@ def look_below(s: Numbered) -> None:
     s.found = exists((i <= s.end) & s.marked[i] for i in every(Count))
 
 
+@language.action("nothing")
+def clear(s: Numbered) -> None:
+    """No number is marked."""
+    for i in every(Count):
+        s.marked[i] = language.FALSE
+
+
+@language.action("nothing")
+def clear_below(s: Numbered) -> None:
+    """No number below the end is marked."""
+    for i in every(Count):
+        s.marked[i] = language.ite(i < s.end, language.FALSE, s.marked[i])
+
+
+def test_a_loop_over_naturals_goes_as_far_as_it_changes_something() -> None:
+    reading = OpenReading(Numbered.concept)
+    with pytest.raises(UnboundedError, match="ranges over all of Count; bound it"):
+        reading.step("clear", (), {})
+    state = {("end",): 2, ("marked", 1): True, ("marked", 4): True}
+    assert reading.step("clear_below", (), state) == {("marked", 0): False, ("marked", 1): False}
+
+
 def test_a_quantifier_over_all_naturals_is_refused_and_a_bounded_one_is_not() -> None:
     reading = OpenReading(Numbered.concept)
     with pytest.raises(UnboundedError, match="ranges over all of Count; bound it"):

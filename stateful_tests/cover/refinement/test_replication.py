@@ -48,7 +48,7 @@ def test_a_bug_that_no_rule_notices_is_noticed() -> None:
 @pytest.mark.parametrize(("bug", "workload"), [
     ("seeded-no-slave-is-waited-for", "replicated_sync"), ("seeded-frame-comes-again", "replicated_sync"),
     ("seeded-slave-reports-too-soon", "replicated_sync"), ("seeded-absent-slaves-are-waited-for", "replicated_sync"),
-    ("seeded-last-report-counts", "two_slaves"),
+    ("seeded-last-report-counts", "two_slaves"), ("seeded-gone-slaves-are-waited-for", "replicated_sync"),
 ])
 def test_other_bugs_of_replicas_are_noticed(bug: str, workload: str) -> None:
     assert NAME in properties(lived(f"repaired+{bug}", workload, "calm", 0)[0])

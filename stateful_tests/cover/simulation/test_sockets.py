@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from impl.hosts.simulation.channel import STALLS_MS
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.node import Node
+from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.sockets import CONNECT_TIMEOUT_MS, WINDOW_BYTES, Socket
 from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.byte_stream import StreamError
@@ -95,6 +97,23 @@ def test_who_is_not_waiting_for_room_is_not_woken_by_it(pair: Pair) -> None:
     assert server.read(9) == b"abc"
     pair.later(5)
     assert pair.ready_ms == []
+
+
+@pytest.mark.parametrize(("left", "taken"), [(0, 16), (1, 14), (7, 2)])
+def test_a_socket_that_stalls_takes_a_part_and_then_nothing_for_a_while(left: int, taken: int) -> None:
+    with Simulation(ReplayTape([2, left])) as world:
+        pair = Pair(world)
+        client, server = pair.connected()
+        world.kernel.profile = FaultProfile(write_stall=1)
+        assert client.write(bytes(16)) == taken
+        world.kernel.profile = CALM
+        assert client.write(b"x") == 0
+        pair.later(1)
+        assert server.read(99) == bytes(taken)
+        assert pair.ready_ms == []
+        pair.later(STALLS_MS[1] - 1)
+        assert {*pair.ready_ms} == {world.kernel.now_ms}
+        assert client.write(b"x") == 1
 
 
 def test_the_other_side_has_closed_what_it_sent_is_read_first(pair: Pair) -> None:

@@ -29,6 +29,9 @@ START = (0, B, BrokerStarted(B, B, 0))
 SLAVE = (0, B, BrokerStarted(B, B, 1))
 DIES = (200_000, B, ProcessKilled(1, power_loss=False))
 AGAIN = (200_010, B, BrokerStarted(B, B, 0))
+DIES_SOON_AGAIN = (300_000, B, ProcessKilled(2, power_loss=False))
+"""While it starts."""
+MUCH_LATER = (300_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
 ASKED = (1, C, PullSuspended(C, G, MQ, 5))
 ASKED_BEFORE_ALL = (1, C, PullSuspended(C, G, MQ, -1))
@@ -144,4 +147,6 @@ HISTORIES = (
             views=HAS_NONE, kept_views=HAS_NONE),
     Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, AGAIN),
             (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
+    Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER),
+            (START, committed(123_001, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER), views=HAS_NONE, kept_views=HAS_NONE),
 )

@@ -10,6 +10,7 @@ from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     ConsumerIdsAnswered,
     ConsumerIdsChanged,
     ConsumerIdsFetched,
@@ -98,6 +99,11 @@ def heard(connection: str = f"{C}:1", ms: int = 1, client_id: str = ID) -> Recor
 def looks(ms: int) -> Record:
     """It is time to look."""
     return ms, "world", WorldHealed()
+
+
+def steps(by_ms: int, at: str = C) -> Record:
+    """The clock of a machine is set by so much."""
+    return 1, at, ClockJumped(by_ms)
 
 
 ASSIGNED = (3, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
@@ -199,6 +205,12 @@ HISTORIES = (
     Written("held_queue_is_worked_on", broken=(taken(), looks(PULLED_MS + 2), DIES_LATER),
             kept=(taken(), pulled(2), looks(PULLED_MS + 2), DIES_LATER), bounds=CALM),
     Written("held_queue_is_worked_on", broken=(taken(), pulled(2), ANSWERED), kept=(ANSWERED,)),
+    Written("held_queue_is_worked_on", broken=(taken(), steps(PULLED_MS), looks(PULLED_MS + 2), DIES_LATER),
+            kept=(taken(), steps(-PULLED_MS), looks(PULLED_MS + 2), DIES_LATER), bounds=CALM),
+    Written("held_queue_is_worked_on", broken=(taken(), steps(-PULLED_MS, "c2"), looks(PULLED_MS + 2), DIES_LATER),
+            kept=(taken(), steps(-PULLED_MS), looks(PULLED_MS + 2), DIES_LATER), bounds=CALM),
+    Written("held_queue_is_worked_on", broken=(taken(), steps(-1_000), looks(PULLED_MS + 1_002), DIES_LATER),
+            kept=(taken(), *2 * (steps(-PULLED_MS // 2),), looks(PULLED_MS + 1_002), DIES_LATER), bounds=CALM),
     Written("held_queue_is_worked_on", broken=(OTHER_STOPS, taken()), kept=(STOPPING, taken())),
     Written("held_queue_is_worked_on", broken=(STOPPING, STARTED, taken()), kept=(STOPPING, taken(), ANSWERED)),
     Written("held_queue_is_worked_on", broken=(taken(),), kept=(taken(), (2, B, LockGranted(

@@ -14,6 +14,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    ConsumerSuspended,
     ListenerEnded,
     ListenerStarted,
     MessagesFound,
@@ -32,6 +33,7 @@ from impl.events import (
     ResetReceived,
     RouteUpdated,
     SubscriptionUpdated,
+    WorldHealed,
 )
 from invariants.rules import deadlines
 from invariants.views import Broker, HeldQueue
@@ -120,7 +122,15 @@ def answered(ms: int, offset: int) -> Told:
     return ms, B, OffsetAnswered(B, G, "orders", 0, AT, offset)
 
 
+def begins(ms: int, group: str = G, at: str = C) -> Told:
+    """A reset, or the application, suspends a consumer."""
+    return ms, at, ConsumerSuspended(C, group)
+
+
 SENT_MS, LATE_MS = deadlines.sent(STORMY), 1_000_000
+RESET_MS = deadlines.reset(STORMY)
+LOOKED_AT = (RESET_MS + 3, "world", WorldHealed())
+DIES_LATER = (2 * RESET_MS, C, ProcessKilled(1, power_loss=False))
 TAKEN_OUT_MS = deadlines.handed_over(STORMY)
 HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
 
@@ -199,6 +209,11 @@ HISTORIES = (
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, TAKEN)),
     Written("reset_is_done", (TAKEN, RECEIVED, ASSIGNED), (TAKEN, RECEIVED, ASSIGNED), views=IN_TABLE,
             kept_views=Tables(process_queues=[HeldQueue(C, C, "H", MQ, True, True, False, 0, 0)])),
+    Written("reset_is_done", (TAKEN, RECEIVED, begins(RESET_MS // 2, "H"), LOOKED_AT, DIES_LATER),
+            (TAKEN, RECEIVED, begins(RESET_MS // 2), LOOKED_AT, DIES_LATER)),
+    Written("reset_is_done", (TAKEN, RECEIVED, begins(RESET_MS // 2, at="c2"), LOOKED_AT, DIES_LATER),
+            (TAKEN, RECEIVED, begins(RESET_MS // 2), LOOKED_AT, DIES_LATER)),
+    Written("reset_is_done", (TAKEN, RECEIVED, begins(RESET_MS // 2)), (TAKEN, RECEIVED, RESET)),
     Written("reset_takes_effect", (RESET, sent(9)), (RESET, sent(2))),
     Written("reset_takes_effect", (START, RESET, answered(3, 1), sent(9)), (START, RESET, answered(3, -1), sent(9))),
     Written("reset_takes_effect", (START, RESET, answered(3, 2), sent(9)), (START, RESET, answered(3, 3), sent(9))),

@@ -114,6 +114,8 @@ FULL = caching(11)
 OVER = answered(), looks(AGAIN_MS + 2), KILLED
 LOCKED = [HeldQueue(C, ID, G, MQ, dropped=False, locked=True, lock_expired=False, msg_count=1, last_pull_timestamp=0)]
 GONE = [LOCKED[0]._replace(dropped=True)]
+BEGUN_BEFORE = Tables(process_queues=LOCKED)
+PULLS_ON = Tables(process_queues=Turns(LOCKED, [LOCKED[0]._replace(last_pull_timestamp=1)]))
 
 HISTORIES = (
     Written("failed_pull_is_put_off", (taken(), pulled(2), pulled(1_001)), (taken(), pulled(2), pulled(1_002))),
@@ -183,19 +185,24 @@ HISTORIES = (
             Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS + 1)),
             Tables(consumers=[ME._replace(pause=True)]), kept_views=Tables(consumers=[ME]), bounds=CALM),
-    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()), (IN_ORDER, GRANTED, HEARD, pulled())),
+    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
+            (IN_ORDER, GRANTED, HEARD, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, NOT_BELIEVED, pulled()),
-            (IN_ORDER, REFUSED, HEARD, BELIEVED, pulled())),
+            (IN_ORDER, REFUSED, HEARD, BELIEVED, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
-            (IN_ORDER, REFUSED, HEARD_ONE, pulled())),
+            (IN_ORDER, REFUSED, HEARD_ONE, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
-            (IN_ORDER, REFUSED, GRANTED, HEARD, pulled())),
-    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()), (IN_ORDER, REFUSED, pulled())),
+            (IN_ORDER, REFUSED, GRANTED, HEARD, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
-            (IN_ORDER, REFUSED, HEARD, DROPPED, pulled())),
+            (IN_ORDER, REFUSED, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
-            (IN_ORDER, REFUSED, HEARD, pulled(mq=MQ2), pulled(at="c2"))),
-    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()), (STARTED, REFUSED, HEARD, pulled())),
+            (IN_ORDER, REFUSED, HEARD, DROPPED, pulled()), PULLS_ON),
+    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
+            (IN_ORDER, REFUSED, HEARD, pulled(mq=MQ2), pulled(at="c2")), PULLS_ON),
+    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
+            (STARTED, REFUSED, HEARD, pulled()), PULLS_ON),
+    Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()), (IN_ORDER, REFUSED, HEARD, pulled()),
+            PULLS_ON, kept_views=BEGUN_BEFORE),
     Written("illegal_offset_is_corrected", (taken(), ILLEGAL, DROPPED), (taken(), ILLEGAL, DROPPED, corrected(9)),
             Tables(process_queues=GONE), says="has not gone to 9"),
     Written("illegal_offset_is_corrected",

@@ -41,6 +41,9 @@ ON_DISK, CACHED = Tables(is_forced=True), Tables(is_forced=False)
 SHORT = Tables(is_forced=lambda _, offset, size: (offset, size) != (0, 100))
 
 HISTORIES = (
+    Written("broker_takes_messages", (answered(1, 1),), (answered(1, 1),), says="SYSTEM_ERROR",
+            kept_views=Tables(calm=False)),
+    Written("broker_takes_messages", (answered(1, 2),), (answered(1), answered(1, 14)), says="SYSTEM_BUSY"),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED, causes=(),
             says="a loss of power may take it", kept=(loaded(), PUT, answered(2)), kept_views=ON_DISK),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=SHORT,

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.stored_queues  # noqa: F401  # declares the rules
-from impl.events import ClockJumped, DiskFilled, MessageAppended, MessageDispatched, ProcessKilled, StoreLoaded
+from impl.events import (
+    ClockJumped,
+    DiskFilled,
+    LogExpired,
+    MessageAppended,
+    MessageDispatched,
+    ProcessKilled,
+    StoreLoaded,
+)
 from invariants.rules import deadlines
 from invariants.views import StoredRecord
-from stateful_tests.rules.written import STORMY, Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B = "broker-a"
 Told = tuple[int, str, Any]
@@ -47,6 +55,11 @@ def store(*records: StoredRecord, units: tuple[int | None, ...] = (), least: int
         queue_unit=lambda _, __, ___, index: units[index - least] if 0 <= index - least < len(units) else None)
 
 
+def cleaned(*units: int | None) -> Tables:
+    """What is found of a unit each time."""
+    return Tables(queue_unit=Turns(*units))
+
+
 ZERO, ONE = record(0, 0), record(100, 1)
 TWICE = (appended(1), appended(2, 100, 1))
 FULL = loaded(0), filled(1, 91)
@@ -54,7 +67,18 @@ NOW_MS = SEEN_MS + 2
 
 BACK, FORWARD = ((0, B, ClockJumped(ms)) for ms in (-5, 5))
 
+EXPIRED = dispatched(1, 100, 1), (2, B, LogExpired(B, 100))
+
 HISTORIES = (
+    Written("clean_up_keeps_the_units_of_records", broken=EXPIRED, kept=EXPIRED, views=cleaned(100, None),
+            kept_views=cleaned(100, 100), says="message 1 of queue 0 of orders"),
+    Written("clean_up_keeps_the_units_of_records", broken=EXPIRED, kept=(EXPIRED[0], (2, B, LogExpired(B, 101))),
+            views=cleaned(100, 7), kept_views=cleaned(100, None)),
+    Written("clean_up_keeps_the_units_of_records", broken=(*EXPIRED, (3, B, LogExpired(B, 100))), kept=EXPIRED,
+            views=cleaned(100, 100, None), kept_views=cleaned(None, None)),
+    Written("clean_up_keeps_the_units_of_records", broken=EXPIRED, views=cleaned(100, None),
+            kept=(EXPIRED[0], (2, B, ProcessKilled(1, power_loss=False)), (3, B, LogExpired(B, 100))),
+            kept_views=cleaned(100, None)),
     Written("appended_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
             says="offset 2, and 1"),
     Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),

@@ -8,6 +8,10 @@ from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
+    PullAnswered,
+    PullFailed,
+    PullHeld,
+    PullSuspended,
     QueuesAssigned,
     SubscriptionRemoved,
     SubscriptionUpdated,
@@ -17,7 +21,7 @@ from invariants.refinement.follower import Record
 from invariants.rules import deadlines
 from invariants.views import Broker, HeldQueue, Subscription
 from stateful_tests.rules.histories.membership import consumer
-from stateful_tests.rules.written import STORMY, Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B, C, G, AT, OTHER = "broker-a", "c1", "G", "c1:1", "c2:1"
 MQ = MessageQueue("orders", B, 0)
@@ -27,6 +31,7 @@ BROADCASTS = (0, "c2", ConsumerStarted("c2", G, "BROADCASTING", orderly=False))
 PUT = (2, B, SubscriptionUpdated(B, G, "orders", "*", 1, True))
 OUT = (9, B, SubscriptionRemoved(B, G, "orders", True))
 OUT_OF_ANOTHER = (9, B, SubscriptionRemoved(B, G, "orders", False))
+ELSEWHERE = (3, "broker-b", ConsumerRegistered("broker-b", G, C, "c1:2", True, True, frozenset()))
 RAISED = (2, C, VersionRaised(C, G, "orders", 2))
 CHANGED = (2, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
 UNCHANGED = (2, C, QueuesAssigned(C, G, "orders", frozenset(), changed=False))
@@ -50,11 +55,34 @@ def gone(ms: int, connection: str = AT, *, attached: bool = True) -> Record:
 
 
 _CLOCK = Tables(broker=Broker(B, B, 0, "broker-a:10911", 1_000, None))
-_ROUTED = Tables(known_addresses={(B, 0): "broker-a:10911"})
-_OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else {(B, 0): "broker-a:10911"})
+_TO_BROKER = {(B, 0): "broker-a:10911"}
+_ROUTED = Tables(known_addresses=_TO_BROKER)
+_OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else _TO_BROKER)
 _HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
 
+def held(connection: str = AT, at: str = B, group: str = G, topic: str = "orders", queue_id: int = 0) -> Record:
+    """A broker holds a pull."""
+    return 4, at, PullHeld(at, group, topic, queue_id, 5, connection, 1, "*", 15_000)
+
+
+PULLED, PULLED_AGAIN = ((ms, C, PullSuspended(C, G, MQ, 5, "broker-a:10911", by_version=2)) for ms in (3, 5))
+ANSWERED, ANSWERED_AGAIN = ((ms, C, PullAnswered(C, G, MQ, 0)) for ms in (4, 6))
+REFUSED = (4, C, PullFailed(C, G, MQ))
+NEWER = (2, B, SubscriptionUpdated(B, G, "orders", "*", 2, True))
+
 HISTORIES = (
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED), (CLUSTERS, NEWER, PUT, PULLED, ANSWERED),
+            says="by version 2, and has heard of no later version than 1"),
+    Written("pull_waits_for_its_version", (CLUSTERS, PULLED, ANSWERED), (PULLED, ANSWERED)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, REFUSED, PULLED_AGAIN, ANSWERED_AGAIN),
+            (CLUSTERS, PUT, PULLED, PULLED_AGAIN, ANSWERED_AGAIN)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED),
+            (CLUSTERS, PUT, PULLED, REFUSED, ANSWERED)),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()), (
+        CLUSTERS, PUT, PULLED, held("c2:1"), held(at="broker-b"), held(queue_id=1), held(group="H"),
+        held(topic="invoices"))),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()),
+            (CLUSTERS, PUT, PULLED, PULLED_AGAIN, held())),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
             kept=(CLUSTERS, CLUSTERS_TOO, heartbeat(1), heartbeat_too(2))),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
@@ -79,6 +107,14 @@ HISTORIES = (
             kept=(heartbeat(0), RAISED), kept_views=Tables(known_addresses={("broker-b", 0): "broker-b:10911"})),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
             kept=(heartbeat(0), RAISED), kept_views=_OTHER_IS_ROUTED),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
+            kept=(heartbeat(0), RAISED), kept_views=Tables(known_addresses=Turns(_TO_BROKER, {}))),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, ELSEWHERE), views=_ROUTED,
+            kept=(heartbeat(0), RAISED, ELSEWHERE),
+            kept_views=Tables(known_addresses=Turns(_TO_BROKER, {}, _TO_BROKER))),
+    Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat_too(3)),
+            kept=(heartbeat(0), RAISED, ELSEWHERE), views=Tables(known_addresses=Turns(_TO_BROKER, _TO_BROKER, {})),
+            kept_views=Tables(known_addresses=Turns(_TO_BROKER, {}, _TO_BROKER))),
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED, heartbeat_too(3, "orders")),
             kept=(heartbeat_too(0, "orders"), RAISED), views=_ROUTED),
     Written("changed_share_renews_the_subscription",

@@ -1,0 +1,65 @@
+"""The follower of delayed messages: it takes steps, is silent on the control, and sees bugs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
+from invariants.refinement.retry import NAME
+from model.retry import Level
+from stateful_tests.cover.refinement.counting import counted
+from stateful_tests.worlds.run import RunRecord
+from stateful_tests.worlds.subjects import subject_named
+
+lived = partial(counted, Level.concept)
+ALWAYS = {"put", "deliver_first", "look", "save", "start"}
+
+
+def seen(record: RunRecord) -> set[tuple[str, ...]]:
+    """What the follower has found."""
+    return {one.signature for one in record.seen if one.property == NAME}
+
+
+@pytest.mark.parametrize(("workload", "profile", "seed"), [
+    ("delayed", "storm", 0), ("delayed", "disks", 1), ("delayed", "clocks", 0), ("stored_retry", "crashes", 1),
+])
+def test_the_control_takes_steps_of_the_model_only(workload: str, profile: str, seed: int) -> None:
+    record, steps = lived("repaired", workload, profile, seed)
+    assert (seen(record), record.unknown) == (set(), "")
+    assert {*steps} >= ALWAYS
+
+
+def test_a_world_without_delayed_messages_takes_no_step() -> None:
+    record, steps = lived("repaired", "clustering", "calm", 0)
+    assert (seen(record), {*steps}) == (set(), set())
+
+
+def test_nobody_else_sees_that_what_was_delivered_is_noted_too_low() -> None:
+    record, _ = lived("repaired+seeded-delivery-is-noted-too-low", "delayed", "calm", 0)
+    explains = subject_named("repaired").explains
+    assert {one.property for one in record.seen if not explains(one.key)} == {NAME}
+
+
+def test_units_that_a_loss_of_power_has_moved_are_put_down_to_their_hazard() -> None:
+    record, _ = lived("shipped", "stored_retry", "disks", 0)
+    assert seen(record) == {(NAME, "differs", "looked", "noted", "put down to V26", "put down to V33")}
+
+
+def _one_too_high(service: ScheduleMessageService) -> str:
+    """Instead of what writes the offsets: each is that of the message behind."""
+    entries = ",".join(f"{level}:{offset + 1}" for level, offset in service.offset_table.entries())
+    return f'{{"offsetTable":{{{entries}}}}}'
+
+
+@pytest.mark.parametrize(("owner", "name", "bug", "signature"), [
+    (ScheduleMessageService, "encode", _one_too_high, (NAME, "differs", "saved")),
+    (DeliverDelayedMessageTimerTask, "_deliver", lambda *_: True, (NAME, "differs", "looked")),
+])
+def test_what_differs_is_seen(
+    owner: type, name: str, bug: Any, signature: tuple[str, ...], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owner, name, bug)
+    assert signature in seen(lived("repaired", "delayed", "calm", 0, until=(NAME,))[0])
