@@ -284,6 +284,12 @@ from impl.events.offsets import (
     ResetReceived as ResetReceived,
 )
 from impl.events.operators import (
+    InquiryAnswered as InquiryAnswered,
+)
+from impl.events.operators import (
+    InquiryMade as InquiryMade,
+)
+from impl.events.operators import (
     OrderDone as OrderDone,
 )
 from impl.events.operators import (

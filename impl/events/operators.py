@@ -1,20 +1,20 @@
-"""What operators report: the orders that they give servers, and that they were answered SUCCESS.
+"""What operators report: the orders that they give servers, what becomes of them, and what they ask for and are told.
 
-A kind of order is "topic", "group" (its configuration), "key value", "permission" (to write to a broker, at a name
-server), or "route" (of a topic, at a name server).
+A kind of order is "topic", "group" (its configuration), "offset" (of a group), "key value", "permission" (to write to a
+broker, at a name server), "route" (of a topic, at a name server), or "illegal" (what no server may do).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class OrderGiven(NamedTuple):
     """An operator is about to send an order.
 
-    name -- of the topic or the group, "namespace key", or the broker name. wanted -- how it is to be; None: it is to
-    go. A topic has queues to read and to write, permission and system flags; a group the fields of its configuration
-    without the name; a key its value; of a permission it is whether the broker may be written.
+    name -- of the topic or the group, "group topic queue", "namespace key", or the broker name. wanted -- how it is to
+    be; None: it is to go. A topic has queues to read and to write, permission and system flags; a group the fields of
+    its configuration without the name; a key its value; of a permission it is whether the broker may be written.
     """
 
     server: str
@@ -30,3 +30,26 @@ class OrderDone(NamedTuple):
     kind: str
     name: str
     wanted: tuple[int | str | bool, ...] | None
+
+
+class InquiryMade(NamedTuple):
+    """An operator is about to ask a server for what its tables say; nothing is changed by that.
+
+    what -- "consume stats" (its name is "group topic"), "topic stats", "consumers" or "producers" of a group, and so
+    on, as in `invariants.rules.inspections`. number -- of the inquiry: no other one has it.
+    """
+
+    server: str
+    what: str
+    name: str
+    number: int
+
+
+class InquiryAnswered(NamedTuple):
+    """The server has answered; see InquiryMade. answer -- in tuples, sorted; empty where there is nothing to tell."""
+
+    server: str
+    what: str
+    name: str
+    number: int
+    answer: tuple[Any, ...]

@@ -133,7 +133,7 @@ class NamesrvController:
 
     def __init__(self, node: Node, *, order_message_enable: bool = False) -> None:
         """NamesrvController#initialize: the key values are read, the timer runs; nobody listens yet."""
-        self.node = node
+        self.node, self.order_message_enable = node, order_message_enable
         self.route_info = ReportedRouteInfo(node)
         self.kv_config = KVConfigManager(node)
         self.kv_config.load()

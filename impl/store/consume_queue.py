@@ -22,8 +22,8 @@ from impl.decisions.consume_queue_units import (
     unit_end,
 )
 from impl.decisions.flush_rules import position_in_file
-from impl.decisions.java_arithmetic import quotient
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_arithmetic import quotient, wrap32
+from impl.decisions.java_errors import IllegalArgumentError, JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE, roll_next_file
 from impl.decisions.store_recovery import first_file_of_normal_recovery
 from impl.ports.disk import Disk
@@ -231,12 +231,17 @@ class ConsumeQueue:
         return 0 if position is None else quotient(result.start_offset + position, CQ_STORE_UNIT_SIZE)
 
     def _search(self, result: SelectMappedBufferResult, timestamp: int) -> int | None:
-        """The position of the unit that is nearest in time, -1 if none was looked at; None: a record is missing."""
-        low, high = max(self.min_logic_offset - result.start_offset, 0), result.size - CQ_STORE_UNIT_SIZE
+        """The position of the unit that is nearest in time, -1 if none was looked at; None: a record is missing.
+
+        Raises IllegalArgumentError where the queue begins so far behind the file that an int overflows.
+        """
+        low, high = wrap32(max(self.min_logic_offset - result.start_offset, 0)), result.size - CQ_STORE_UNIT_SIZE
         left = right = left_ms = right_ms = -1
         min_physic_offset = self._store.get_min_phy_offset()
         while high >= low:
-            middle = (low + high) // (2 * CQ_STORE_UNIT_SIZE) * CQ_STORE_UNIT_SIZE
+            middle = quotient(low + high, 2 * CQ_STORE_UNIT_SIZE) * CQ_STORE_UNIT_SIZE
+            if middle < 0:
+                raise IllegalArgumentError(f"newPosition < 0: ({middle} < 0)")
             offset, size, _ = _UNIT.unpack(result.read(middle, CQ_STORE_UNIT_SIZE))
             if offset < min_physic_offset:
                 low, left = middle + CQ_STORE_UNIT_SIZE, middle

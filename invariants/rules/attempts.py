@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.sending import EMPTIED, LISTED
@@ -149,6 +150,23 @@ class new_topic_is_as_large_as_wished(Rule):
         most = max(Counter(mq.broker_name for mq in event.listed).values(), default=0)
         if most > wished:
             yield self.told(f"{at} chooses among {most} queues of a broker for {topic}, and wishes {wished}", at, topic)
+
+
+class new_topic_is_for_everybody(Rule):
+    """A topic that is made for a message may be written and read, and is no pattern for others."""
+
+    cite = "TopicConfigManager#createTopicInSendMessageMethod: PERM_INHERIT is cleared"
+    about = "at topic"
+
+    asked = Kept("topic", survives="all", begins=(events.SendAsked,))
+    ordered = Kept("server name", survives="all", begins=(events.OrderGiven,))
+
+    @on(events.TopicConfigUpdated)
+    def is_made(self, _: int, at: str, event: events.TopicConfigUpdated) -> Iterator[Told]:
+        by_an_operator = (at, event.topic) in self.ordered or (event.topic,) not in self.asked
+        config = None if by_an_operator else self.views.topics(at).get(event.topic)
+        if config is not None and config.perm != PERM_READ | PERM_WRITE:
+            yield self.told(f"{at} makes {event.topic} with the permission {config.perm}", at, event.topic)
 
 
 def _own_name(topic: str) -> str:

@@ -269,6 +269,10 @@ def request_over(bounds: Bounds) -> int:
 
 SYNC_FLUSH_MS, SLAVE_MS = 5_000, 3_000  # MessageStoreConfig: syncFlushTimeout, slaveTimeout
 
+COMMIT_MS = 200  # MessageStoreConfig: commitIntervalCommitLog, commitCommitLogThoroughInterval
+committed = takes(COMMIT_MS)
+"""What is in a buffer of a pool has been written."""
+
 SPACE_MS = 10_000  # DefaultMessageStore#addScheduleTask: DiskCheckScheduledThread
 FULL_PERCENT, FREE_PERCENT = 90, 85  # diskSpaceWarningLevelRatio, diskSpaceCleanForciblyRatio
 space_seen = takes(SPACE_MS)

@@ -155,14 +155,24 @@ class goodbye_ends_its_own_process(Rule):
     heard = Kept("at broker broker_addr", machine="broker", ends=(
         Match(events.ProcessKilled, of="at"), Match(events.BrokerStopping, of="broker")))
     connected = Kept("at connection", survives="all")  # since when registrations come on it
+    first = Kept("at broker", machine="broker", ends=(Match(events.ProcessKilled, of="at"),))  # its first connection
 
     @on(events.BrokerRegistered)
     def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
-        """What comes on a connection of an earlier process is a late registration of that process."""
+        """What comes on a connection of an earlier process is a late registration of that process.
+
+        So may be what comes soon after the start on another connection than the first.
+        """
         broker = machine_of(event.broker_addr)
         connected_ms = self.connected.setdefault((at, event.connection), ms)
-        if connected_ms >= self.running.get((broker,), ms + 1):
+        started_ms = self.running.get((broker,), ms + 1)
+        if connected_ms < started_ms:
+            return
+        if self.first.setdefault((at, broker), event.connection) == event.connection \
+                or ms - started_ms > deadlines.on_the_way(self.bounds):
             self.heard[at, broker, event.broker_addr] = ms
+        else:
+            self.heard.pop((at, broker, event.broker_addr), None)
 
     @on(events.BrokerLiveRemoved)
     def removed(self, _: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:
@@ -171,6 +181,27 @@ class goodbye_ends_its_own_process(Rule):
         if event.why == "unregistered" and heard_ms is not None:
             yield self.told(f"{at} takes the goodbye of an earlier process for that of {event.broker_addr}", *key,
                             since_ms=heard_ms)
+
+
+class gone_broker_is_not_heard_of(Rule):
+    """A broker that has said goodbye to a name server does not register there again before it starts again."""
+
+    cite = "BrokerController#shutdown: the timers end before unregisterBrokerAll"
+    about = "at broker_addr"
+    calm = True
+
+    gone = Kept("at broker_addr", begins=(events.BrokerUnregistered,))
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, __: events.BrokerStarted) -> None:
+        self.gone.drop(lambda key: machine_of(key[1]) == at)
+
+    @on(events.BrokerRegistered)
+    def registers(self, ms: int, at: str, event: events.BrokerRegistered) -> Iterator[Told]:
+        gone_ms = self.gone.pop((at, event.broker_addr), None)
+        if gone_ms is not None:
+            yield self.told(f"{event.broker_addr} registers at {at} again {ms - gone_ms} ms after its goodbye", at,
+                            event.broker_addr)
 
 
 class address_has_one_name(Rule):

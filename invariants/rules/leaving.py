@@ -161,3 +161,21 @@ class brokers_know_how_groups_consume(Promise):
                 known = self.views.consumes(broker.machine, group)
                 if known is not None and known[1:] not in models:
                     yield self.told(f"{broker.machine} knows {group} as {' '.join(known)}", broker.machine, group)
+
+
+class suspended_members_take_nothing(Rule):
+    """A consumer that its application has suspended takes no queue until it is resumed: it does not rebalance."""
+
+    cite = "DefaultMQPushConsumerImpl#suspend, #doRebalance"
+    about = "at client_id group"
+    calm = True
+
+    suspended_ms = Kept("at client_id group", begins=(events.ConsumerSuspended,))
+
+    @on(events.QueueTaken)
+    def taken(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
+        key = at, event.client_id, event.group
+        waited_ms = ms - self.suspended_ms.get(key, ms)
+        if waited_ms > deadlines.handled(self.bounds) and any(
+                one[:3] == key and one.pause for one in self.views.consumers()):
+            yield self.told(f"{at} takes {event.mq.text}, {waited_ms} ms after {event.group} was suspended there", *key)

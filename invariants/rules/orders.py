@@ -16,6 +16,7 @@ from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.views import Views
 
 TOPIC, GROUP, KEY_VALUE, PERMISSION, ROUTE = "topic", "group", "key value", "permission", "route"
+OFFSET, ILLEGAL = "offset", "illegal"
 ROUTES = {PERMISSION, ROUTE}
 """Orders about what a name server has been told by brokers, which the next one of these may undo."""
 
@@ -53,17 +54,19 @@ class Orders(Rule):
 
 
 class orders_are_kept(Orders):
-    """What an operator has told a server of a topic, a group or a key, and was answered SUCCESS, is so from then on.
+    """What an operator has told a server of a topic, a group, an offset or a key, and was answered, is so from then on.
 
-    A master has it again when its process has ended and starts; of a name server `key_values_survive` says so.
+    A master has it again when its process has ended and starts, but for offsets, which are written now and then; of a
+    name server `key_values_survive` says so.
     """
 
     cite = ("AdminBrokerProcessor#updateAndCreateTopic, #deleteTopic, #updateAndCreateSubscriptionGroup, "
-            "#deleteSubscriptionGroup, KVConfigManager#putKVConfig, #deleteKVConfig")
+            "#deleteSubscriptionGroup, ConsumerManageProcessor#updateConsumerOffset, KVConfigManager#putKVConfig, "
+            "#deleteKVConfig")
     excuses = (Excuse("there was no room on the disk for the file when this, or an earlier order about it, was done",
                       when=lambda rule, told: rule.had_no_room(told.about, told.since_ms)),)
 
-    # How things are to be at brokers, which have files of them, and at name servers; and since when.
+    # How things are to be at brokers, which have files of them, and what is in memory alone; and since when.
     configured = Kept("server kind name", survives="kill", machine="server")
     remembered = Kept("server kind name", machine="server")
     first_ms = Kept("server kind name", survives="all")
@@ -89,8 +92,8 @@ class orders_are_kept(Orders):
 
     def counts(self, ms: int, event: events.OrderDone) -> Iterator[Told]:
         """See Orders."""
-        if event.kind not in ROUTES:
-            table = self.remembered if event.kind == KEY_VALUE else self.configured
+        if event.kind not in {*ROUTES, ILLEGAL}:
+            table = self.remembered if event.kind in {KEY_VALUE, OFFSET} else self.configured
             table[event[:3]] = event.wanted, ms
             yield from self._wrong()
 
@@ -168,6 +171,10 @@ def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...
         return None if data is None else tuple(data[1:])
     if kind == GROUP:
         return views.group_config(server, name)
+    if kind == OFFSET:
+        group, topic, queue_id = name.split()
+        offset = (views.committed_of(server, group, topic) or {}).get(int(queue_id))
+        return None if offset is None else (offset,)
     values = views.key_values(server)
     return (values[name],) if name in values else None
 

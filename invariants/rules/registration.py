@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
+from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Duty, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 SUCCESS = 0  # RemotingSysResponseCode
 
@@ -71,3 +73,62 @@ class heartbeats_do_not_wait_for_name_servers(Rule):
     def announced(self, _: int, at: str, event: events.RetryTopicAnnounced) -> Iterator[Told]:
         if event.waited_ms >= deadlines.CALL_MS:
             yield self.told(f"{at} has let a heartbeat of {event.group} wait for {event.waited_ms} ms", at, event.group)
+
+
+class registered_versions_go_forward(Rule):
+    """The version under which a master registers never counts less than one before, also when it has started again.
+
+    Who loses its power may lose the file that has it; a slave has the version of its master.
+    """
+
+    cite = "DataVersion#nextVersion, TopicConfigManager#persist, #decode"
+    about = "broker made_ms"
+    excuses = (Excuse("there was no room on its disk for the file when the version was made",
+                      when=lambda rule, told: rule.facts.had_no_room(
+                          told.about[0], told.about[1] - deadlines.in_file(rule.bounds), told.about[1])),)
+
+    # How far it has counted, and when it had so for the first time.
+    counted = Kept("broker", survives="kill", machine="broker")
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> None:
+        if event.broker_id != MASTER_ID:
+            self.counted.pop((at,), None)
+
+    @on(events.RegistrationEncoded)
+    def registers(self, ms: int, _: str, event: events.RegistrationEncoded) -> Iterator[Told]:
+        if not self.facts.is_master(event.broker):
+            return
+        before, made_ms = self.counted.get((event.broker,), (-1, ms))
+        count = event.version[1]
+        if count != before:
+            self.counted[event.broker,] = count, ms
+        if count < before:
+            yield self.told(f"{event.broker} registers version {count}, and has registered {before}", event.broker,
+                            made_ms)
+
+
+class goodbye_reaches_all_name_servers(Rule):
+    """A broker that shuts down says goodbye to each name server that answers, whatever becomes of the others."""
+
+    cite = "BrokerOuterAPI#unregisterBrokerAll"
+    about = "broker namesrv"
+    calm = True
+
+    stopping = Kept("broker", begins=(events.BrokerStopping,), machine="broker")
+    tried = Kept("broker namesrv", survives="all")
+
+    @on(events.BrokerUnregistered)
+    def hears(self, ms: int, at: str, event: events.BrokerUnregistered) -> None:
+        self.tried[machine_of(event.broker_addr), at] = ms
+
+    @on(events.RegistrationFailed)
+    def fails(self, ms: int, at: str, event: events.RegistrationFailed) -> None:
+        self.tried[at, machine_of(event.namesrv_addr)] = ms
+
+    @on(events.BrokerShutDown)
+    def ends(self, ms: int, at: str, _: events.BrokerShutDown) -> Iterator[Told]:
+        since_ms = self.stopping.pop((at,), ms)
+        for namesrv in self.views.namesrvs():
+            if self.tried.get((at, namesrv), -inf) < since_ms:
+                yield self.told(f"{at} has told {namesrv} nothing", at, namesrv)

@@ -89,6 +89,19 @@ class existing_topics_are_not_denied(Rule):
                 return
 
 
+class routed_topics_are_not_denied(Rule):
+    """A name server that has queues of a topic, and an address of one of their brokers, does not deny the topic."""
+
+    cite = "RouteInfoManager#pickupTopicRouteData"
+    about = "at topic"
+
+    @on(events.RouteDenied)
+    def denied(self, _: int, at: str, event: events.RouteDenied) -> Iterator[Told]:
+        names = self.views.routed(at, event.topic)
+        if names:
+            yield self.told(f"{at} denies {event.topic}, and routes it to {', '.join(names)}", at, event.topic)
+
+
 class cluster_info_fits_together(Rule):
     """In the answer to GET_BROKER_CLUSTER_INFO the names of all clusters are the names that have addresses."""
 

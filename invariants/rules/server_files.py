@@ -145,8 +145,9 @@ def _within(mine: dict[int, int], lately: list[dict[int, int]]) -> bool:
 
 
 def _copied(views: Views, broker: str) -> dict[Any, Any]:
-    """What a slave copies: topics, groups with the version of their table, offsets by group and topic."""
+    """What a slave copies: topics and groups, with the versions of their tables, and offsets by group and topic."""
     found: dict[Any, Any] = {("topic", topic): data for topic, data in views.topics(broker).items()}
+    found["topics",] = views.topic_version(broker)
     groups = {one: views.group_config(broker, one) for one in views.subscription_groups(broker)}
     found["groups",] = views.subscription_group_version(broker), groups
     for group, topic in views.groups_with_offsets(broker):

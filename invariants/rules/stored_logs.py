@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
 from impl.decisions.names import MASTER_ID
+from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, after, on
@@ -21,7 +23,7 @@ _NEW, _NONE = "a record that nobody has appended", "no record"
 class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
-    What the broker has deleted to make room is not looked for.
+    What the broker has deleted to make room is not looked for. A buffer of a pool is lost with the process.
     """
 
     judges = "acknowledged_survives_crash"
@@ -39,17 +41,33 @@ class crash_keeps_acknowledged(Rule):
         Match(events.MessageAppended, having=lambda event: event.key is not None),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
+    # The end of the process that had the store last.
+    ended_ms = Kept("at", survives="all")
+
+    @on(events.ProcessKilled)
+    def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
+        del event
+        self.ended_ms.setdefault((at,), ms)
 
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        buffered_ms = self._buffered_since(at, event)
         there = {(one.key, one.commit_log_offset) for one in self.views.log_records(at)}
         for broker, key, offset in [one for one in self.acknowledged if one[0] == at]:
             if (key, offset) in there:
                 continue
             del self.acknowledged[broker, key, offset]
+            if self.appended_ms.get((at, key, offset), 0) >= buffered_ms:
+                continue
             if offset >= event.min_offset and not self._may_be_lost(at, key, offset, event.flush_disk_type):
                 yield self.told(f"{at} has recovered its log to {event.max_offset} without {key}, which it had "
                                 f"acknowledged at {offset}", broker, key, offset)
+
+    def _buffered_since(self, at: str, event: events.StoreLoaded) -> float:
+        """Since when what was put may have been in a buffer when the process that had the store was killed."""
+        ended_ms = self.ended_ms.pop((at,), inf)
+        is_buffered = self.views.buffers_log(at) and not event.last_exit_ok
+        return ended_ms - deadlines.committed(self.bounds) if is_buffered else inf
 
     def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""

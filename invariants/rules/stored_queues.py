@@ -103,6 +103,8 @@ class dispatch_comes_in_time(Duty):
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),
+        Excuse("the topic was deleted, and its queues with it: records stay", lasts=FOR_EVER,
+               by=Match(events.TopicConfigDeleted, of="at topic")),
     )
 
     late = "the record at {commit_log_offset} is in no queue of {at} after {waited_ms} ms"

@@ -78,10 +78,11 @@ def _is_gone(rule: Any, name: str) -> bool:
 
 
 def a_broker_was_away(rule: Any, told: Told) -> bool:
-    """Whether any broker has stopped or started since shortly before what is told of has begun to be wrong."""
+    """Whether a broker is away, or has stopped or started since shortly before what is told of began to be wrong."""
     since_ms = (told.since_ms or 0) - deadlines.handed_over(rule.bounds)
-    ended = rule.past.of(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted)
-    return any(one.ms >= since_ms and (one.at,) in rule.facts.brokers for one in ended)
+    last = (rule.past.last(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted, at=machine)
+            for (machine,) in rule.facts.brokers)
+    return any(one.ms >= since_ms or not isinstance(one.event, events.BrokerStarted) for one in last if one)
 
 
 _AWAY = (events.ProcessKilled, events.ProcessPaused, events.BrokerStopping, events.BrokerStarted, events.PartitionBegan,

@@ -71,6 +71,17 @@ class BrokerViews:
                                  config.topic_sys_flag)
                 for topic, config in found.topic_config_manager.topic_config_table.entries()}
 
+    def topic_version(self, broker: str) -> tuple[int, int]:
+        """TopicConfigManager.dataVersion: time and counter, of a broker that runs."""
+        found = self.living.broker(broker)
+        version = None if found is None else found.topic_config_manager.data_version
+        return (0, 0) if version is None else (version.timestamp, version.counter)
+
+    def ordered_topics(self, broker: str) -> list[str]:
+        """TopicConfigManager.topicConfigTable: the topics whose order is configured."""
+        table = self._look(broker, lambda found: found.topic_config_manager.topic_config_table.entries())
+        return [topic for topic, config in table if config.order]
+
     def subscription_groups(self, broker: str) -> list[str]:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]

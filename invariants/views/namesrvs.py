@@ -38,6 +38,17 @@ class NamesrvViews:
         names = () if table is None else table.broker_addr_table.entries()
         return {(name, broker_id): addr for name, data in names for broker_id, addr in data.broker_addrs.entries()}
 
+    def says_order(self, namesrv: str) -> bool:
+        """NamesrvConfig.orderMessageEnable."""
+        found = self.living.namesrv(namesrv)
+        return found is not None and found.order_message_enable
+
+    def clusters(self, namesrv: str) -> dict[str, tuple[str, ...]]:
+        """RouteInfoManager.clusterAddrTable: cluster to its broker names, sorted."""
+        table = self._route_info(namesrv)
+        entries = () if table is None else table.cluster_addr_table.entries()
+        return {cluster: tuple(sorted(names.key_set())) for cluster, names in entries}
+
     def address_of(self, namesrv: str, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
         """Which address has this id of this name; None: none."""
         return self.addresses(namesrv).get((broker_name, broker_id))

@@ -54,6 +54,11 @@ class StoreViews:
         store = self._store(broker)
         return 1 if store is None else store.config.mapped_file_size_commit_log
 
+    def buffers_log(self, broker: str) -> bool:
+        """Whether what is put waits in a buffer of a pool before it is written (transientStorePoolEnable)."""
+        store = self._store(broker)
+        return store is not None and store.config.transient_store_pool_enable
+
     def log_records_from(self, broker: str, offset: int) -> tuple[StoredRecord, ...]:
         """The records of the log from an offset on, at which one begins or ends, as far as they are still there."""
         store = self._store(broker)
@@ -121,6 +126,12 @@ class StoreViews:
         store = self._store(broker)
         unit = None if store is None else store.find_consume_queue(topic, queue_id).unit(index)
         return None if unit is None else unit.offset
+
+    def stored_ms(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
+        """The time (ms since 1970) at which the message was stored that a unit of a queue names; None: no such unit."""
+        store, offset = self._store(broker), self.queue_unit(broker, topic, queue_id, index)
+        _, request = (None, None) if store is None or offset is None else next(_requests(store, offset), (None, None))
+        return None if request is None else request.store_timestamp
 
     def queue_units(self, broker: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Topic and queue id to the first number of a unit and the one behind the last, equal where there is none."""

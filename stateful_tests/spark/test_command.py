@@ -117,7 +117,6 @@ def test_who_is_terminated_while_spark_starts_tells_what_it_does_and_writes_rows
     command: list[str], tmp_path: Path,
 ) -> None:
     options = ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "rows.jsonl")]
-    began = time.monotonic()
     process = subprocess.Popen(  # noqa: S603 - this Python
         [sys.executable, "-u", "-m", *command, *options], env={**os.environ, "TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -125,11 +124,10 @@ def test_who_is_terminated_while_spark_starts_tells_what_it_does_and_writes_rows
     assert process.stdout is not None
     told = process.stdout if command == ["spark_fuzz"] else process.stderr
     name = "kill-matrix" if "kill-matrix" in command else "campaign"
-    line, waited_s = told.readline(), time.monotonic() - began
+    line = told.readline()
     process.send_signal(signal.SIGTERM)  # before anything is asserted: nothing is to go on
     _, err = process.communicate(timeout=60)
     assert line.startswith(f"{name}: 0 s | starting Spark")
-    assert waited_s < 10
     assert process.returncode == 3, err
     assert "interrupted" in err
     assert "Traceback" not in err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, product
 from typing import Any
@@ -24,6 +24,7 @@ from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
 from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON
 from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.past import Past
 from stateful_tests.worlds.producers import (
     ASYNC,
@@ -62,6 +63,7 @@ COMMITTED = 34
 PAST = Past(((TOPIC, 4, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),
             tuple(zip(PAST_MS, (24, 8, 8), strict=True)))
 """What is in each queue: 24 messages of some days ago, 8 of an hour ago, and 8 that are new; of retries an eighth."""
+INSPECTED = PAST._replace(queues=(*PAST.queues, *((topic, 2, 4) for topic in ORDERED_TOPICS)))
 OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
@@ -70,23 +72,25 @@ FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 """What becomes of so many messages, of as many as are drawn from."""
 
 
-def servers(
+def servers(  # noqa: PLR0913  # who is there differs in as many ways
     world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
-    more: Sequence[TopicConfig] = (), of: Sequence[str] = BROKERS, **settings: Any,
+    more: Sequence[TopicConfig] = (), of: Sequence[str] = BROKERS, own: Sequence[Mapping[str, Any]] = ({}, {}),
+    order_message_enable: bool = False, **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
     of -- the masters that have slaves. past -- what the masters have stored before. rooms -- what the names of the
-    masters begin with. more -- topics that they have besides. settings -- fields of BrokerConfig.
+    masters begin with. more -- topics that they have besides. order_message_enable -- of NamesrvConfig. settings --
+    fields of BrokerConfig; own -- those that only the first, or the second master has.
     """
     for number in range(namesrvs):
-        world.add_namesrv(f"nameserver{number + 1}")
+        world.add_namesrv(f"nameserver{number + 1}", order_message_enable=order_message_enable)
     topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2), *more]
     if past is not None:
         world.store_config = OLD
         topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
-    for machine, room in zip(BROKERS, rooms, strict=True):
-        world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings)
+    for machine, room, one in zip(BROKERS, rooms, own, strict=True):
+        world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings, **one)
     for broker_id, machine in product(range(1, slaves + 1), of):
         name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
         world.add_broker(name, machine, topics=topics, broker_id=broker_id, **settings)
@@ -128,6 +132,26 @@ def administered(world: World) -> None:
     members(ONE, slaves=1)(world)
     for broker in BROKERS:
         operators.make_topic(world, broker, OLD_TOPIC, 1)
+
+
+def inspected(world: World) -> None:
+    """Two groups with members of two releases on one topic, a producer, and topics that nobody uses.
+
+    Name servers add the order of topics to routes. One broker registers only if a name server has another version. Both
+    groups of a process share its client.
+    """
+    servers(world, past=INSPECTED, order_message_enable=True,
+            own=({}, {"force_register": False}), more=[TopicConfig(SHRUNK_TOPIC, 4, 2)])
+    groups = BOTH_TOPICS, replace(ONE, consumer_group=OTHER_GROUP)
+    for broker in BROKERS:
+        _have_read(world, broker, groups)
+        for topic in ORDERED_TOPICS:
+            operators.make_topic(world, broker, topic, 2)
+    for machine in (*CONSUMERS, *SPARE):
+        begin = (FROM_FIRST if machine in SPARE else ONE).consume_from_where
+        world.add_consumer(machine, *(replace(config, consume_from_where=begin) for config in groups),
+                           idle=machine in SPARE, instance_name="shop")
+    world.add_producer(PRODUCER, Sending(TOPIC))
 
 
 def routes(world: World) -> None:

@@ -221,6 +221,12 @@ def stop_broker(world: World) -> Done:
     return machine, f"shuts down for {down_ms} ms"
 
 
+def stop_broker_in_between(world: World) -> Done:
+    """The same while a name server is away."""
+    restart_name_server(world)
+    return stop_broker(world)
+
+
 def rename_broker(world: World) -> Done:
     """An operator gives a broker another name, or its former one back; its process is killed, and starts at once."""
     machine = one_of(world, "which broker", living_brokers(world))

@@ -96,11 +96,11 @@ class Machines(Course):
         """Whether a loss of power cannot cost the machine these bytes of a file."""
         return self.simulation.disks[machine].is_forced(path, offset, length)
 
-    def add_namesrv(self, name: str = "nameserver1") -> None:
-        """Add a name server."""
+    def add_namesrv(self, name: str = "nameserver1", *, order_message_enable: bool = False) -> None:
+        """Add a name server; order_message_enable -- NamesrvConfig.orderMessageEnable."""
 
         async def boot(node: Node) -> None:
-            self.namesrvs[name] = NamesrvController(node)
+            self.namesrvs[name] = NamesrvController(node, order_message_enable=order_message_enable)
             self.namesrvs[name].start()
 
         self.simulation.add(name, boot)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, replace
 from functools import partial
+from typing import Any
 
 from impl.common import headers
 from impl.common.request_code import RequestCode, ResponseCode
@@ -11,11 +13,24 @@ from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.events import OrderDone, OrderGiven
 from impl.ports.remoting import Command
-from stateful_tests.worlds.deeds import BROKERS, OLD_TOPIC, OPERATOR, Done, each_of, masters, one_of, uncaught
+from stateful_tests.worlds.deeds import (
+    BROKERS,
+    OLD_TOPIC,
+    OPERATOR,
+    OTHER_TOPIC,
+    TOPIC,
+    Done,
+    each_of,
+    masters,
+    one_of,
+    uncaught,
+)
 from stateful_tests.worlds.world import World
 
 ORDERED_TOPICS = ("refunds-2023", "payments-2023")
 """Nobody uses them."""
+SHRUNK_TOPIC = "returns-2023"
+"""It has more queues to read than to write."""
 TOPIC_CONFIGS = ((4, 4, PERM_READ | PERM_WRITE, 0), (8, 2, PERM_READ, 0), (2, 2, PERM_READ | PERM_WRITE, 1))
 """Queues to read and to write, permission, system flags."""
 ORDERED_GROUPS = ("audit", "second-audit")
@@ -23,32 +38,56 @@ GROUP_CONFIGS = (
     SubscriptionGroupConfig("", retry_queue_nums=3, retry_max_times=5),
     SubscriptionGroupConfig("", consume_enable=False, broker_id=1, which_broker_when_consume_slowly=2),
 )
+MORE_GROUP_CONFIGS = tuple(
+    SubscriptionGroupConfig("", retry_queue_nums=3, **{one: False}) for one in (
+        "consume_enable", "consume_from_min_enable", "consume_broadcast_enable", "notify_consumer_ids_changed_enable"))
+"""Each differs from the others by a switch."""
 ORDERED_KEYS = (("notes", "owner"), ("notes", "phone"), ("limits", "owner"))
 """Of each the namespace and the key."""
 KEY_VALUES = ("1", "2", None)
+ORDERED_OFFSETS = tuple((topic, queue_id) for topic in (TOPIC, OTHER_TOPIC) for queue_id in (0, 1))
+"""Of which topics and queues the groups are given offsets."""
+OFFSET_MS = 5_000
+"""So long after one offset the next one is committed."""
+ILLEGAL_TOPICS = ("TBW102", "SELF_TEST_TOPIC", "a b", "x" * 128, None)
+"""Topics that RocketMQ needs for itself, names that none may have; None: a key value without a key."""
 ORDERS_AT_A_TIME = 8
+Order = tuple[Any, ...]
+"""An address, a request, and what is to be so when it has been answered: one OrderGiven or several."""
 
 
 def administer(world: World) -> Done:
     """An operator gives several orders, one after another; none is about what others use."""
-    orders = [one_of(world, "what an operator orders", _ORDERS)(world) for _ in range(ORDERS_AT_A_TIME)]
+    return _give(world, [one_of(world, "what an operator orders", _ORDERS)(world) for _ in range(ORDERS_AT_A_TIME)])
+
+
+def administer_groups(world: World) -> Done:
+    """The same of topics that have messages, of groups and their offsets, of ordered topics, and of reserved ones."""
+    return _give(world, [order for _ in range(ORDERS_AT_A_TIME)
+                         for order in one_of(world, "what an operator orders", _MORE_ORDERS)(world)])
+
+
+def _give(world: World, orders: Sequence[Order]) -> Done:
+    """An operator gives these orders, one after another."""
     node = world.simulation.nodes[OPERATOR]
 
-    async def give(address: str, request: Command, order: OrderGiven) -> None:
-        if order.kind == "route" and order.name in _topics(world):
+    async def give(address: str, request: Command, *parts: OrderGiven) -> None:
+        if any(part.kind == "route" and part.name in _topics(world) for part in parts):
             return
-        node.trace(order)
+        for part in parts:
+            node.trace(part)
         answer = await world.testers[OPERATOR].invoke_sync(address, request, 5_000)
         if answer.code == ResponseCode.SUCCESS:
-            node.trace(OrderDone(*order))
+            for part in parts:
+                node.trace(OrderDone(*part))
 
     async def give_all() -> None:
         for order in orders:
             await uncaught(partial(give, *order))()
 
     world.call(OPERATOR, give_all)
-    return OPERATOR, "; ".join(f"tells {order.server} how the {order.kind} {order.name} is to be: {order.wanted}"
-                               for *_, order in orders)
+    return OPERATOR, "; ".join(f"tells {part.server} how the {part.kind} {part.name} is to be: {part.wanted}"
+                               for _, _, *parts in orders for part in parts)
 
 
 def _topic_order(world: World) -> tuple[str, Command, OrderGiven]:
@@ -64,10 +103,12 @@ def _topic_order(world: World) -> tuple[str, Command, OrderGiven]:
     return world.brokers[broker].broker_addr, request, OrderGiven(broker, "topic", topic, wanted)
 
 
-def _group_order(world: World) -> tuple[str, Command, OrderGiven]:
+def _group_order(
+    world: World, configs: Sequence[SubscriptionGroupConfig | None] = (*GROUP_CONFIGS, None),
+) -> tuple[str, Command, OrderGiven]:
     """Configure or delete a group at one broker."""
     broker, group, config = each_of(world, ("where", masters(world)), ("which group", ORDERED_GROUPS),
-                                     ("how it is to be", (*GROUP_CONFIGS, None)))
+                                     ("how it is to be", configs))
     request = Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, headers.DeleteSubscriptionGroupRequestHeader(group))
     wanted = None
     if config is not None:
@@ -102,6 +143,75 @@ def _route_order(world: World) -> tuple[str, Command, OrderGiven]:
             OrderGiven(namesrv, "route", OLD_TOPIC, None))
 
 
+def _another_topic(world: World) -> list[Order]:
+    """A topic is made, changed or deleted."""
+    return [_topic_order(world)]
+
+
+def _switched_group(world: World) -> list[Order]:
+    """A group is configured otherwise by a switch."""
+    return [_group_order(world, MORE_GROUP_CONFIGS)]
+
+
+def _closed_topic(world: World) -> list[Order]:
+    """A topic that others use may be read no more, or written no more, or both again."""
+    broker, topic, perm = each_of(
+        world, ("where", masters(world)), ("which topic", (TOPIC, OTHER_TOPIC)),
+        ("the permission", (PERM_WRITE, PERM_READ, PERM_READ | PERM_WRITE, PERM_READ | PERM_WRITE)))
+    queues = 4 if topic == TOPIC else 2
+    header = headers.CreateTopicRequestHeader(topic, queues, queues, perm)
+    return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
+             OrderGiven(broker, "topic", topic, (queues, queues, perm, 0)))]
+
+
+def _offset_order(world: World) -> list[Order]:
+    """An operator commits an offset for a group without members, which grows with the time."""
+    broker, group, (topic, queue_id) = each_of(
+        world, ("where", masters(world)), ("whose", ORDERED_GROUPS), ("of which queue", ORDERED_OFFSETS))
+    offset = world.now_ms // OFFSET_MS
+    header = headers.ConsumerOffsetRequestHeader(group, topic, queue_id, offset)
+    request = Command(RequestCode.UPDATE_CONSUMER_OFFSET, header)
+    return [(world.brokers[broker].broker_addr, request,
+             OrderGiven(broker, "offset", f"{group} {topic} {queue_id}", (offset,)))]
+
+
+def _group_deletion(world: World) -> list[Order]:
+    """A group is deleted, with its offsets or without."""
+    broker, group, remove_offset = each_of(
+        world, ("where", masters(world)), ("which group", ORDERED_GROUPS), ("whether its offsets go", (False, True)))
+    header = headers.DeleteSubscriptionGroupRequestHeader(group, remove_offset)
+    gone = [OrderGiven(broker, "offset", f"{group} {topic} {queue_id}", None)
+            for topic, queue_id in (ORDERED_OFFSETS if remove_offset else ())]
+    return [(world.brokers[broker].broker_addr, Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, header),
+             OrderGiven(broker, "group", group, None), *gone)]
+
+
+def _illegal_order(world: World) -> list[Order]:
+    """An operator tries what no server may do."""
+    broker, namesrv, topic = each_of(
+        world, ("where", masters(world)), ("which name server", [*world.namesrvs]), ("which topic", ILLEGAL_TOPICS))
+    if topic is None:
+        keyless = headers.KVConfigRequestHeader("notes", None, "1")
+        return [(f"{namesrv}:9876", Command(RequestCode.PUT_KV_CONFIG, keyless),
+                 OrderGiven(namesrv, "illegal", "a key value without a key", ("1",)))]
+    read, write, perm, flags = TOPIC_CONFIGS[1]
+    header = headers.CreateTopicRequestHeader(topic, read, write, perm, topic_sys_flag=flags)
+    return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
+             OrderGiven(broker, "illegal", topic, TOPIC_CONFIGS[1]))]
+
+
+def _order_of_topic(world: World) -> list[Order]:
+    """All name servers are told in which order the queues of a topic are, or that they have none."""
+    topic, is_ordered = each_of(
+        world, ("which topic", (OTHER_TOPIC, SHRUNK_TOPIC)), ("whether it is ordered", (True, False)))
+    code = RequestCode.PUT_KV_CONFIG if is_ordered else RequestCode.DELETE_KV_CONFIG
+    value = f"{BROKERS[0]}:2" if is_ordered else None
+    header = headers.KVConfigRequestHeader("ORDER_TOPIC_CONFIG", topic, value)
+    return [(f"{namesrv}:9876", Command(code, header), OrderGiven(
+        namesrv, "key value", f"ORDER_TOPIC_CONFIG {topic}", None if value is None else (value,)))
+        for namesrv in world.namesrvs]
+
+
 def _topics(world: World) -> set[str]:
     """The topics of all brokers."""
     tables = (broker.topic_config_manager.topic_config_table for broker in world.brokers.values())
@@ -110,3 +220,5 @@ def _topics(world: World) -> set[str]:
 
 _ORDERS = (_topic_order, _group_order, _key_value_order, _topic_order, _group_order, _key_value_order,
            _permission_order, _route_order)
+_MORE_ORDERS = (_another_topic, _switched_group, _offset_order, _offset_order, _group_deletion, _group_deletion,
+                _order_of_topic, _illegal_order, _closed_topic)

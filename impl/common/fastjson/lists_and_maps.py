@@ -8,7 +8,7 @@ from typing import Any
 from impl.common.fastjson.beans import BEANS, Bean, BeanField, new_map
 from impl.common.fastjson.casts import to_text
 from impl.common.fastjson.characters import JSONError
-from impl.common.fastjson.parser import Parser, simple_value
+from impl.common.fastjson.parser import Parser
 from impl.common.fastjson.tokens import Token
 from impl.common.fastjson.types import JavaType
 from impl.common.fastjson.untyped import JSONObject
@@ -40,10 +40,10 @@ def read_collection(parser: Parser, kind: JavaType, field_name: Any) -> list[Any
 
 
 def read_bytes(parser: Parser, field_name: Any) -> Any:
-    """ObjectArrayCodec#deserialze; nobody looks at the body that stands in a header, so Base64 stays what it is."""
+    """ObjectArrayCodec#deserialze."""
     lexer = parser.lexer
     if lexer.at(Token.LITERAL_STRING, Token.HEX):
-        value = simple_value(lexer)
+        value = lexer.bytes_value()
         lexer.next_token(Token.COMMA)
         return value
     return read_collection(parser, JavaType("List", (JavaType("byte"),)), field_name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from impl.common.fastjson.base64 import decode_base64
 from impl.common.fastjson.characters import DIGITS, EOI, Characters, JSONError
 from impl.common.fastjson.tokens import Token
 from impl.decisions.java_arithmetic import wrap8, wrap16, wrap32
@@ -187,11 +188,18 @@ class Literals(Characters):
         self.token = Token.HEX
 
     def bytes_value(self) -> bytes:
-        """JSONScanner#bytesValue of what scan_hex has read."""
+        """JSONScanner#bytesValue of the last text or hexadecimal literal; raises JavaError."""
+        if self.token != Token.HEX:
+            return self._base64_value()
         if self.sp % 2:
             raise JSONError(f"illegal state. {self.sp}")
         digits = [ord(one) - (48 if one <= "9" else 55) for one in self.text[self.np + 1 : self.np + 1 + self.sp]]
         return bytes((high << 4 | low) & 0xFF for high, low in zip(digits[::2], digits[1::2], strict=True))
+
+    def _base64_value(self) -> bytes:
+        if self._special is not None:
+            return decode_base64(self._special, 0, len(self._special), own=True)
+        return decode_base64(self.text, self.np + 1, self.sp, own=False)
 
 
 def _shortened(value: int, suffix: str) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from impl.common.fastjson.base64 import char_at
 from impl.common.fastjson.characters import EOI, WHITESPACE, JSONError
 from impl.common.fastjson.field_scans import END, ENDS, NOT_MATCH, NOT_MATCH_NAME, VALUE, ended, named, next_or_end
 from impl.common.fastjson.lexer import Lexer
 from impl.common.fastjson.literals import ESCAPES, byte_escape, unicode_escape
 from impl.common.fastjson.tokens import Token
-from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, NegativeArraySizeError, StringIndexOutOfBoundsError
+from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, NegativeArraySizeError
 from impl.decisions.java_text import joined_text
 
 
@@ -173,12 +174,6 @@ def scan_field_enum(lexer: Lexer, name: str) -> str | None:
     backslash = lexer.text.find("\\", begin + 1)
     if backslash >= 0 and (end < 0 or backslash < end):
         return None
-    if end < 0:
-        raise StringIndexOutOfBoundsError(_overflowed(lexer.text))
+    if end < 0:  # Java runs on until the index overflows
+        char_at(lexer.text, -(1 << 31))
     return lexer.text[begin + 1 : end] if next_or_end(lexer, end + 1) else None
-
-
-def _overflowed(text: str) -> str:
-    """What String#charAt says when an index has run on until it overflows: texts of Latin-1 are held in another way."""
-    index = -(1 << 31)
-    return f"String index out of range: {index}" if max(text) <= "\xff" else f"index {index}, length {len(text)}"

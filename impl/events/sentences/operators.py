@@ -1,4 +1,4 @@
-"""Sentences about orders of operators."""
+"""Sentences about orders of operators, and about what they are told."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ def _done(event: told.OrderDone, _: Any) -> str:
     return "{server} has done as it was told: the {kind} {name} " + _how(event)
 
 
+def _answered(event: told.InquiryAnswered, _: Any) -> str:
+    return "{server} answers an operator who asks for the {what} of {name}: " + f"{event.answer}"
+
+
 SENTENCES: dict[type, Said] = {
+    told.InquiryMade: Said("an operator asks {server} for the {what} of {name}", "inquiries"),
+    told.InquiryAnswered: Said(_answered, "answered inquiries"),
     told.OrderGiven: Said(_given, "orders"),
     told.OrderDone: Said(_done, "orders done"),
 }

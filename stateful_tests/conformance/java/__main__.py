@@ -33,6 +33,9 @@ _SUBJECTS = {
     "message-id": "MessageDecoder#createMessageId, #decodeMessageId", "unique-id": "MessageClientIDSetter",
     "properties-to-string": "MessageDecoder#messageProperties2String",
     "string-to-properties": "MessageDecoder#string2messageProperties", "bytes": "UtilAll", "bloom": "BloomFilter",
+    "frames": "RemotingCommand#encode, #decode", "frames-odd": "RemotingCommand#decode",
+    "json-bodies": "RemotingSerializable#toJson, #fromJson", "json-decode-odd": "RemotingSerializable#fromJson",
+    "sql92": "SqlFilter#compile, Expression#evaluate",
 }
 _DECISIONS_PER_ALLOCATION = 20  # so many allocation inputs for one of each small decision
 
@@ -145,7 +148,8 @@ def compare(
     """Compare the implementation live with the official RocketMQ 4.9.3.
 
     Fetches the official jars from Maven Central once, runs them on the Java that comes as a wheel (or JAVA_HOME), and
-    compares fresh inputs: six allocation strategies, and the order, hashes and back-off they rest on.
+    compares fresh inputs: six allocation strategies, the order, hashes and back-off they rest on, messages as bytes,
+    JSON, frames and SQL92 filters.
 
     python -m stateful_tests.conformance.java --inputs 12000 --seed 7 --json -
     """

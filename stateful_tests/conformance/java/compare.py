@@ -14,7 +14,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from stateful_tests.conformance.adapters import ADAPTERS
 from stateful_tests.conformance.adapters.comparison import compare, outcome
-from stateful_tests.conformance.java import message_inputs
+from stateful_tests.conformance.java import message_inputs, text_inputs
 from stateful_tests.conformance.java.check import answers
 from stateful_tests.conformance.java.implemented import Answer, implementation
 from stateful_tests.conformance.java.inputs import STRATEGIES, Generator, Input
@@ -23,7 +23,8 @@ from stateful_tests.conformance.java.process import JavaProcess
 Answered: TypeAlias = Callable[[Input], Answer]
 
 JAVA = "RocketMQ 4.9.3"
-DECISIONS = ("string-hash", "messagequeue-order", "queue-selectors", "fault-duration", *message_inputs.NAMES)
+FIFTHS = (*message_inputs.NAMES, *text_inputs.NAMES)
+DECISIONS = ("string-hash", "messagequeue-order", "queue-selectors", "fault-duration", *FIFTHS)
 BATCH = 360  # inputs in a request: a multiple of the strategies
 LIMIT_S = 30.0  # for a batch, which takes about a tenth of a second
 KEPT = 5  # differences of each subject, smallest first
@@ -201,9 +202,9 @@ def decisions(
 ) -> Iterator[dict[str, Tally]]:
     """Compare so many inputs of each small decision, as `allocations` does; the recordings' adapters judge the rows.
 
-    Of messages as bytes a fifth of them: each is written once and read several times.
+    Of messages as bytes, and of texts, a fifth of them: each is written once and read several times.
     """
-    tallies = {name: Tally(name, max(inputs // 5, 1) if name in message_inputs.NAMES else inputs) for name in DECISIONS}
+    tallies = {name: Tally(name, max(inputs // 5, 1) if name in FIFTHS else inputs) for name in DECISIONS}
     for name, tally in tallies.items():
         generator = Generator(seed)
         for begin in range(0, tally.wanted, BATCH):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
-from stateful_tests.conformance.java.message_inputs import NAMES, MessageInputs
+from stateful_tests.conformance.java import message_inputs, text_inputs
 
 _T = TypeVar("_T")
 
@@ -207,8 +207,10 @@ class Generator:
 
     def arguments(self, decision: str) -> Any:
         """The arguments `a` of a row of the recording of that name."""
-        if decision in NAMES:
-            return MessageInputs(self._random).arguments(decision)
+        if decision in message_inputs.NAMES:
+            return message_inputs.MessageInputs(self._random).arguments(decision)
+        if decision in text_inputs.NAMES:
+            return text_inputs.TextInputs(self._random).arguments(decision)
         return {
             "string-hash": self.text, "messagequeue-order": lambda: [self._fields(), self._fields()],
             "queue-selectors": self._selector, "fault-duration": self._latency,

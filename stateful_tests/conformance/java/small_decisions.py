@@ -13,7 +13,7 @@ from typing import Any
 import jpype
 
 from stateful_tests.conformance.adapters.comparison import ANY_MESSAGE
-from stateful_tests.conformance.java import message_bytes, message_inputs
+from stateful_tests.conformance.java import message_bytes, message_inputs, text_inputs, texts
 from stateful_tests.conformance.java.java_values import JavaValues
 
 _HASH_TYPES = {"Integer": jpype.JInt, "Long": jpype.JLong, "Double": jpype.JDouble, "Boolean": jpype.JBoolean}
@@ -80,6 +80,7 @@ def _fault_duration(_values: JavaValues) -> Callable[[Any], dict[str, Any]]:
 _DECISIONS: dict[str, Callable[[JavaValues], Callable[[Any], dict[str, Any]]]] = {
     "string-hash": _string_hash, "messagequeue-order": _message_queue_order, "queue-selectors": _queue_selectors,
     "fault-duration": _fault_duration, **{name: message_bytes.answering(name) for name in message_inputs.NAMES},
+    **{name: texts.answering(name) for name in text_inputs.NAMES},
 }
 
 

@@ -24,7 +24,7 @@ VALUES: dict[Any, tuple[Any, ...]] = {
     frozenset[tuple[str | None, str, int]]: (frozenset({("orders", "*", 1)}), frozenset({("orders", "A", 2)})),
     frozenset[tuple[MessageQueue, int]]: (frozenset({(FIRST, 3)}),),
     tuple[tuple[MessageQueue, int], ...]: (((FIRST, 3),),),
-    tuple[int | str | bool, ...] | None: ((4, "1", True), None),
+    tuple[int | str | bool, ...] | None: ((4, "1", True), None), tuple[Any, ...]: (((0, 4), "c1"), ()),
     frozenset[tuple[str, str, str | None]]: (frozenset({("n", "key", None)}),),
 }
 """Values of each type that fields of events have."""

@@ -63,3 +63,22 @@ def test_constant_without_end(text: str, message: str) -> None:
 def test_bytes_as_part_of_a_key() -> None:
     body = _read("""{"nope":{{"topic":x'414243'}:1}}""", "ResetOffsetBody")
     assert body.values == {"offsetTable": None}
+
+
+@pytest.mark.parametrize("field", ['"tagsSet"', '"tags-set"'])
+def test_set_of_texts_has_each_once(field: str) -> None:
+    subscription = _read(f'{{{field}:["a","b","a",null,null]}}', "SubscriptionData")
+    assert subscription.values["tagsSet"] == ["a", "b", None]
+
+
+@pytest.mark.parametrize(("body", "answer"), [
+    ('"AAAA"', None), ('"*"', "-3"), ('"=="', "-1"), ('"A中"', "Index 20013 out of bounds for length 256"),
+    ('"\\u0041A=="', None),
+])
+def test_body_in_a_header_is_read_as_base64(body: str, answer: str | None) -> None:
+    text = f'{{"body":{body}}}'
+    if answer is None:
+        assert _read(text, "RemotingCommand").values["body"] in {b"\x00\x00\x00", b"\x00"}
+    else:
+        with pytest.raises(JSONError, match=f"^{answer}$"):
+            from_json(text, "RemotingCommand", 0)

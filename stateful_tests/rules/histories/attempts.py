@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.attempts  # noqa: F401  # declares the rules
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
-from impl.events import QueueChosen, SendTold, TopicConfigUpdated
+from impl.events import OrderGiven, QueueChosen, SendTold, TopicConfigUpdated
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.applications import CALM, LISTED, NOTHING_LISTED, P, asked, told, tried
 from stateful_tests.rules.written import Tables, Written
@@ -33,6 +33,11 @@ def late(timeout_ms: int, attempt: int = 1) -> Told:
 def chosen(queue_id: int) -> Told:
     """The application has chosen a queue."""
     return 1, P, QueueChosen(G, "k", OWN._replace(queue_id=queue_id))
+
+
+def permitted(perm: int) -> Tables:
+    """The topic as its broker has it."""
+    return Tables(topics={"orders": TopicConfig("orders", 4, 4, perm)})
 
 
 def queues(number: int) -> Tables:
@@ -74,4 +79,9 @@ HISTORIES = (
     Written("new_topic_is_as_large_as_wished", (wants(queue_nums=1), TRIED), (wants(queue_nums=2), TRIED)),
     Written("new_topic_is_as_large_as_wished", (wants(queue_nums=1), TRIED), (wants(queue_nums=1), MADE, TRIED),
             kept_views=queues(1)),
+    Written("new_topic_is_for_everybody", (wants(), MADE), (wants(), MADE), views=permitted(7),
+            kept_views=permitted(6)),
+    Written("new_topic_is_for_everybody", (wants(), MADE), (MADE,), views=permitted(7)),
+    Written("new_topic_is_for_everybody", (wants(), MADE),
+            (wants(), (0, "operator", OrderGiven(A, "topic", "orders", (4, 4, 7, 0))), MADE), views=permitted(7)),
 )

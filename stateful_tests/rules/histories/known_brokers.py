@@ -18,8 +18,9 @@ from impl.events import (
     ProcessKilled,
     VersionQueried,
 )
+from invariants.rules import deadlines
 from invariants.views import Registration
-from stateful_tests.rules.written import Tables, Turns, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B, NS, ADDR = "broker-a", "nameserver1", "broker-a:10911"
 OLD, NEW = "broker-a:1", "broker-a:2"
@@ -65,7 +66,11 @@ LIVING = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, act
 CLOSED = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, active=False)})
 TIME_PASSES = (1_000, "world", ())
 STARTS = (0, B, BrokerStarted(B, B, 0))
+LATE_MS = deadlines.on_the_way(STORMY) + 1
 BOTH_START = ((0, "a", BrokerStarted("a", B, 0)), (0, "b", BrokerStarted("b", B, 0)))
+
+GONE = (2, NS, BrokerUnregistered(NS, B, 0, ADDR))
+AGAIN, OTHER_STARTS = ((2, name, BrokerStarted(name, name, 0)) for name in (B, "broker-b"))
 
 HISTORIES = (
     Written("living_broker_is_not_dropped", broken=(registered(1), removed(60_000, "destroyed")),
@@ -110,6 +115,15 @@ HISTORIES = (
     Written("goodbye_ends_its_own_process",
             broken=(registered(0, OLD), (1, *STARTS[1:]), registered(2, NEW), removed(3, "unregistered")),
             kept=(registered(0, OLD), (1, *STARTS[1:]), registered(2, OLD), removed(3, "unregistered"))),
+    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
+            kept=(STARTS, registered(1, NEW), registered(2, OLD), removed(3, "unregistered"))),
+    Written("goodbye_ends_its_own_process",
+            broken=(STARTS, registered(1, NEW), registered(LATE_MS, OLD), removed(LATE_MS, "unregistered")),
+            kept=(STARTS, registered(1, NEW), registered(LATE_MS - 1, OLD), removed(LATE_MS, "unregistered"))),
+    Written("goodbye_ends_its_own_process",
+            broken=(STARTS, registered(1, NEW), (2, NS, ProcessKilled(1, power_loss=False)), registered(3, OLD),
+                    removed(4, "unregistered")),
+            kept=(STARTS, registered(1, NEW), registered(3, OLD), removed(4, "unregistered"))),
     Written("address_has_one_name", broken=(takes(1, ADDR, "z"),),
             views=Tables(addresses={("z", 0): ADDR, (B, 0): ADDR}),
             kept=(takes(1, ADDR),), kept_views=Tables(addresses={("z", 0): "c:1", (B, 0): ADDR, (B, 1): ADDR})),
@@ -122,4 +136,8 @@ HISTORIES = (
     Written("id_is_not_taken_back", broken=(*BOTH_START, takes(1, "a:1"), takes(2, "b:1"), takes(3, "a:1")),
             causes=("N-15",),
             kept=(takes(1, "a:1", "x"), takes(2, "b:1"), takes(3, "a:1", "x"))),
+    Written("gone_broker_is_not_heard_of", (GONE, registered(3)), (GONE, AGAIN, registered(3)), says="again 1 ms"),
+    Written("gone_broker_is_not_heard_of", (GONE, registered(3)), (GONE, takes(3, "broker-b:10911"))),
+    Written("gone_broker_is_not_heard_of", (GONE, OTHER_STARTS, registered(3)),
+            (GONE, (2, NS, ProcessKilled(1, power_loss=False)), registered(3))),
 )

@@ -14,6 +14,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
+    ConsumerSuspended,
     GoodbyeTaken,
     OffsetReset,
     OffsetSent,
@@ -95,6 +96,16 @@ def model(where: str, members: tuple[Consumer, ...] = (CONSUMER,)) -> Tables:
 
 MINE, MORE = {(A, 0): "a:1"}, {(A, 0): "a:1", (A, 1): "a:2"}
 
+SUSPENDED = (0, C, ConsumerSuspended(ID, G))
+PAUSED = MEMBER._replace(machine=C, client_id=ID, group=G, pause=True)
+LONG_MS = deadlines.handled(CALM) + 1
+
+
+def takes(ms: int) -> Told:
+    """The member takes a queue."""
+    return ms, C, QueueTaken(ID, G, MQ, 0)
+
+
 HISTORIES = (
     Written(COMMITS, LEAVES, (started(), settled(7), sent(7), STOPS, goodbye()), views=known(),
             says="has not committed 7 of queue 0"),
@@ -134,4 +145,10 @@ HISTORIES = (
             kept_views=model("CONSUME_FROM_LAST_OFFSET", ())),
     Written("brokers_know_how_groups_consume", (), views=model("CONSUME_FROM_LAST_OFFSET"), kept=(UP,),
             kept_views=Tables(**{**model("CONSUME_FROM_LAST_OFFSET").answers, "consumes": None})),
+    Written("suspended_members_take_nothing", (SUSPENDED, takes(LONG_MS)), (SUSPENDED, takes(LONG_MS)),
+            views=Tables(consumers=[PAUSED]), kept_views=Tables(consumers=[PAUSED._replace(pause=False)]), bounds=CALM),
+    Written("suspended_members_take_nothing", (SUSPENDED, takes(LONG_MS)), (SUSPENDED, takes(LONG_MS - 1)),
+            views=Tables(consumers=[PAUSED]), bounds=CALM),
+    Written("suspended_members_take_nothing", (SUSPENDED, takes(LONG_MS)), (takes(LONG_MS),),
+            views=Tables(consumers=[PAUSED]), bounds=CALM),
 )

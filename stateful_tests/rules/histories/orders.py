@@ -68,6 +68,7 @@ THERE = {TOPIC: QueueData(B, *FOUR)}
 MADE = (1, B, TopicConfigUpdated(B, TOPIC))
 CONFIGURED = (True, True, True, 3, 16, 0, 1, True)
 AUDIT = (B, "group", "audit", CONFIGURED)
+OFFSET = (B, "offset", "audit orders 0", (4,))
 KEY = (NS, "key value", "notes owner", ("1",))
 WIPED, ADDED = ((2, NS, kind(NS, B)) for kind in (WritePermWiped, WritePermAdded))
 WIPE, ADD = ((NS, "permission", B, (writable,)) for writable in (False, True))
@@ -110,6 +111,14 @@ HISTORIES = (
             kept=(STARTED, (0, B, DiskFilled(100)), given(0), (0, B, DiskFilled(0)), *DONE), kept_views=has(None)),
     Written("orders_are_kept", broken=(STARTED, *order(*AUDIT)), views=has(group_config=None),
             kept=(STARTED, *order(*AUDIT)), kept_views=has(group_config=CONFIGURED)),
+    Written("orders_are_kept", broken=(STARTED, *order(*OFFSET)), views=has(committed_of={0: 3}),
+            kept=(STARTED, *order(*OFFSET)), kept_views=has(committed_of={0: 4})),
+    Written("orders_are_kept", broken=(STARTED, *order(*OFFSET[:3], None)), views=has(committed_of={0: 4}),
+            kept=(STARTED, *order(*OFFSET[:3], None)), kept_views=has(committed_of={1: 4})),
+    Written("orders_are_kept", broken=(STARTED, *order(*OFFSET)), views=has(committed_of=None),
+            kept=(STARTED, *order(*OFFSET), dies(), STARTED), kept_views=has(committed_of=Turns({0: 4}, {}))),
+    Written("orders_are_kept", broken=(STARTED, *DONE), views=has(None), kept=(STARTED, *order(B, "illegal")),
+            kept_views=has(None)),
     Written("orders_are_kept", broken=order(*KEY), views=has(key_values={"notes owner": "2"}),
             kept=order(*KEY), kept_views=has(key_values={"notes owner": "1"})),
     Written("orders_are_kept", broken=order(*KEY), views=has(key_values={}),

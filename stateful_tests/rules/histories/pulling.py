@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ClockJumped,
     ConsumerShutDown,
     ConsumerStarted,
@@ -112,6 +113,8 @@ DIVIDED, IN_MIB = LIMITS._replace(topic_messages=20), LIMITS._replace(topic_mib=
 TWO = taken(), taken(mq=MQ2), assigned(), assigned()
 FULL = caching(11)
 OVER = answered(), looks(AGAIN_MS + 2), KILLED
+LONG_MS = deadlines.handed_over(CALM) + 10
+LONG_OVER = answered(LONG_MS), looks(LONG_MS + AGAIN_MS + 2), (LONG_MS + AGAIN_MS + 3, *KILLED[1:])
 LOCKED = [HeldQueue(C, ID, G, MQ, dropped=False, locked=True, lock_expired=False, msg_count=1, last_pull_timestamp=0)]
 GONE = [LOCKED[0]._replace(dropped=True)]
 BEGUN_BEFORE = Tables(process_queues=LOCKED)
@@ -181,6 +184,9 @@ HISTORIES = (
     Written("room_is_filled", (taken(), *OVER), (taken(), DROPPED, taken(1), *OVER), caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), OVER, caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), (BROKER_STARTS, taken(), *OVER), caching(), bounds=CALM),
+    *(Written("room_is_filled", (BROKER_STARTS, ends, (1, B, BrokerStarted(B, B, 0)), taken(LONG_MS), *LONG_OVER),
+              (BROKER_STARTS, ends, taken(LONG_MS), *LONG_OVER), caching(), bounds=CALM)
+      for ends in ((1, B, ProcessKilled(1, power_loss=True)), (1, B, BrokerStopping(B)))),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS)),
             Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS + 1)),

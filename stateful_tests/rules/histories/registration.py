@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import invariants.rules.registration  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerRegistered,
+    BrokerShutDown,
+    BrokerStarted,
+    BrokerStopping,
+    BrokerUnregistered,
+    DiskFilled,
     MasterLearned,
+    ProcessKilled,
     RegistrationAnswered,
+    RegistrationEncoded,
+    RegistrationFailed,
     RetryTopicAnnounced,
     VersionQueried,
 )
-from stateful_tests.rules.written import Written
+from stateful_tests.rules.written import Tables, Written
 
 B, NS, ADDR = "broker-a", "nameserver1", "broker-a:10911"
 ASKED = (1, NS, VersionQueried(NS, ADDR, "broker-a:1", changed=True))
+
+
+def counts(ms: int, count: int, time_ms: int = 5) -> tuple[int, str, Any]:
+    """The broker registers a version."""
+    return ms, B, RegistrationEncoded(B, (time_ms, count), frozenset(), increment=False)
+
+
+def dies(*, power_loss: bool = False) -> tuple[int, str, Any]:
+    """Its process ends."""
+    return 2, B, ProcessKilled(1, power_loss)
+
+
+MASTER, SLAVE = ((3, B, BrokerStarted(B, B, broker_id)) for broker_id in (0, 1))
+STARTED, STOPS, ENDS = (0, B, BrokerStarted(B, B, 0)), (1, B, BrokerStopping(B)), (4, B, BrokerShutDown(B))
+HEARD, FAILED = (2, NS, BrokerUnregistered(NS, B, 0, ADDR)), (2, B, RegistrationFailed(B, f"{NS}:9876", "E"))
+ONE_SERVER = Tables(namesrvs=[NS])
 
 HISTORIES = (
     Written(
@@ -36,4 +62,22 @@ HISTORIES = (
         "heartbeats_do_not_wait_for_name_servers",
         broken=((1, B, RetryTopicAnnounced(B, "G", 3_000)),), kept=((1, B, RetryTopicAnnounced(B, "G", 2_999)),),
     ),
+    Written("registered_versions_go_forward", (STARTED, counts(1, 4), counts(2, 3)),
+            (STARTED, counts(1, 4), counts(2, 4), counts(3, 5, 1)), says="version 3, and has registered 4"),
+    Written("registered_versions_go_forward", (STARTED, counts(1, 4), dies(), MASTER, counts(4, 3)),
+            (STARTED, counts(1, 4), dies(power_loss=True), MASTER, counts(4, 3))),
+    Written("registered_versions_go_forward", (STARTED, counts(1, 4), dies(), MASTER, counts(4, 3)),
+            (STARTED, counts(1, 4), dies(), SLAVE, counts(4, 3))),
+    Written("registered_versions_go_forward", (STARTED, counts(1, 4), dies(), MASTER, counts(4, 3)),
+            (STARTED, counts(1, 4), dies(), SLAVE, dies(), MASTER, counts(4, 3))),
+    Written("registered_versions_go_forward", (STARTED, counts(1, 4), counts(2, 3)),
+            (STARTED, (0, B, DiskFilled(100)), counts(1, 4), counts(2, 3))),
+    Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, HEARD, ENDS),
+            views=ONE_SERVER),
+    Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, FAILED, ENDS),
+            views=ONE_SERVER),
+    Written("goodbye_reaches_all_name_servers", (STARTED, (0, *HEARD[1:]), STOPS, ENDS),
+            (STARTED, STOPS, (1, *HEARD[1:]), ENDS), views=ONE_SERVER),
+    Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, ENDS), views=ONE_SERVER,
+            kept_views=Tables(namesrvs=[NS], calm=False)),
 )

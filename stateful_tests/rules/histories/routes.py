@@ -115,4 +115,6 @@ HISTORIES = (
             kept=(denied(1), NS_STARTS, denied(1, "invoices")), kept_views=Tables(**HAS_ORDERS)),
     Written("route_fits_together", broken=(routed(1),), says="none of its queues"),
     Written("route_fits_together", broken=(routed(1, B, "broker-b"),), says="none of its addresses"),
+    Written("routed_topics_are_not_denied", (denied(1),), (denied(1),), views=Tables(routed=[B]),
+            kept_views=Tables(routed=[])),
 )

@@ -43,7 +43,8 @@ def dies(ms: int, *, power_loss: bool = False) -> Told:
 def couple(*brokers: Broker, **slaves: Any) -> Tables:
     """A master with its tables, and its slave, which has what is given; brokers -- in another order."""
     mine: dict[str, Any] = {"topics": FOUR, "committed": {("orders", 0): 5}, "groups_with_offsets": {("G", "orders")},
-                            "subscription_groups": ["G", "H"], "subscription_group_version": (5, 2)}
+                            "subscription_groups": ["G", "H"], "subscription_group_version": (5, 2),
+                            "topic_version": (5, 2)}
     theirs = {**mine, **slaves}
     return Tables(brokers=list(brokers or (MASTER, SLAVE)), **{
         view: lambda broker, *_, view=view: (mine if broker == B else theirs)[view] for view in mine})
@@ -89,6 +90,7 @@ HISTORIES = (
             kept_views=couple(subscription_groups=["H", "G"])),
     Written("slave_follows_its_master", broken=(), views=couple(subscription_group_version=(5, 3)),
             kept_views=couple()),
+    Written("slave_follows_its_master", broken=(), views=couple(topic_version=(5, 3)), kept_views=couple()),
     Written("slave_follows_its_master", broken=(), views=couple(SLAVE, MASTER, topics=EIGHT),
             kept_views=couple(SLAVE._replace(broker_name="another"), MASTER, topics=EIGHT)),
     Written("slave_follows_its_master", broken=(), views=couple(topics={**FOUR, "more": FOUR["orders"]}),

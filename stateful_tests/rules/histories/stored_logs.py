@@ -17,8 +17,9 @@ from impl.events import (
     StoreLoaded,
     StoreRefused,
 )
+from invariants.rules import deadlines
 from invariants.views import QueueRange, StoredRecord
-from stateful_tests.rules.written import Tables, Turns, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B, P, C = "broker-a", "producer1", "consumer1"
 Told = tuple[int, str, Any]
@@ -72,6 +73,9 @@ OTHER = (3, "broker-b", StoreLoaded("broker-b", 0, 0, "SYNC_FLUSH"))
 REFUSED = (3, B, StoreRefused(B))
 STARTED = (0, B, BrokerStarted(B, B, 0))
 
+BUFFERED = Tables(**has().answers, buffers_log=True)
+COMMITTED_MS = deadlines.committed(STORMY)
+
 HISTORIES = (
     Written("crash_keeps_acknowledged", broken=(*SENT, lost(3), loaded(4)), views=has(),
             kept=(*SENT, lost(3), loaded(4)), kept_views=has(ONE), causes=(), says="without k1"),
@@ -87,6 +91,12 @@ HISTORIES = (
             kept=(appended(1, 100), lost(1), answered(3, 100), loaded(5, how="ASYNC_FLUSH")), kept_views=has()),
     Written("crash_keeps_acknowledged", broken=(*SENT, OTHER, loaded(4)), views=has(), kept=(*SENT, OTHER),
             kept_views=has()),
+    Written("crash_keeps_acknowledged", broken=(*SENT, lost(COMMITTED_MS + 2, power_loss=False), loaded(100_000)),
+            kept=(*SENT, lost(COMMITTED_MS + 1, power_loss=False), lost(99_000, power_loss=False), loaded(100_000)),
+            views=BUFFERED, kept_views=BUFFERED),
+    Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
+            broken=(*SENT, lost(3, power_loss=False), (4, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH", last_exit_ok=True))),
+            kept=(*SENT, lost(3, power_loss=False), loaded(4))),
 
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(TWO), kept=(*BOTH, loaded(3)),
             kept_views=has(ONE), says="no record at 100"),

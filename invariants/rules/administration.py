@@ -1,0 +1,159 @@
+"""What follows from an operator's order elsewhere than in the table that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from impl import events
+from impl.decisions.flags import PERM_WRITE
+from impl.decisions.names import MASTER_ID
+from invariants.rules import deadlines
+from invariants.rules.match import Match
+from invariants.rules.orders import ILLEGAL, TOPIC, Orders
+from invariants.rules.rule import Kept, Rule, Told, on
+
+ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
+"""NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG."""
+
+
+class illegal_orders_are_refused(Rule):
+    """No server says SUCCESS to an order that none may do: a topic that RocketMQ needs for itself, an illegal name."""
+
+    cite = ("AdminBrokerProcessor#updateAndCreateTopic, TopicValidator#validateTopic, #isSystemTopic, "
+            "DefaultRequestProcessor#putKVConfig")
+    about = "server name"
+
+    @on(events.OrderDone)
+    def done(self, _: int, __: str, event: events.OrderDone) -> Iterator[Told]:
+        if event.kind == ILLEGAL:
+            yield self.told(f"{event.server} does so with {event.name}", event.server, event.name)
+
+
+class deleted_topic_takes_its_messages(Orders):
+    """A broker that has deleted a topic, and was sent nothing since, has no queue of it."""
+
+    cite = "AdminBrokerProcessor#deleteTopic, DefaultMessageStore#cleanUnusedTopic"
+    about = "server name"
+
+    appended_ms = Kept("at topic", begins=(events.MessageAppended,))
+
+    def counts(self, ms: int, event: events.OrderDone) -> Iterator[Told]:
+        """See Orders."""
+        if event.kind != TOPIC or event.wanted is not None or event.name in self.views.topics(event.server):
+            return
+        left = [queue_id for topic, queue_id in self.views.queue_units(event.server) if topic == event.name]
+        if left and self.appended_ms.get((event.server, event.name), -inf) < self.given_ms.get(event[:3], ms):
+            yield self.told(f"{event.server} has queue {min(left)} of {event.name}", event.server, event.name)
+
+
+class made_topic_is_announced(Rule):
+    """An operator who has made or changed a topic finds that the broker has sent it to its name servers."""
+
+    cite = "AdminBrokerProcessor#updateAndCreateTopic: registerIncrementBrokerData"
+    about = "server name"
+
+    given = Kept("server name", machine="server", begins=(Match(
+        events.OrderGiven, having=lambda event: event.kind == TOPIC),))
+    announced = Kept("broker", machine="broker")
+
+    @on(events.RegistrationEncoded)
+    def announces(self, ms: int, _: str, event: events.RegistrationEncoded) -> None:
+        self.announced.setdefault((event.broker,), {}).update(dict.fromkeys(event.topics, ms))
+
+    @on(events.OrderDone)
+    def done(self, _: int, __: str, event: events.OrderDone) -> Iterator[Told]:
+        given_ms = self.given.get((event.server, event.name)) if event.kind == TOPIC and event.wanted else None
+        lately_ms = self.announced.get((event.server,), {}).get(event.name, -inf)
+        if given_ms is not None and lately_ms < given_ms:
+            yield self.told(f"{event.server} has not announced {event.name}", event.server, event.name)
+
+
+class ordered_topics_are_those_of_name_servers(Rule):
+    """Of the topics of a master those are ordered whose order all name servers know, as soon as it has registered.
+
+    A name server that starts with an empty list has none: whoever registers there keeps what it has.
+    """
+
+    cite = "TopicConfigManager#updateOrderTopicConfig, DefaultRequestProcessor#registerBroker"
+    about = "at topic"
+    calm = True
+
+    # When anything happened last of which a broker hears with its next registration; and brokers that may not register.
+    changed_ms = Kept("what", survives="all")
+    unforced = Kept("at", begins=(Match(
+        events.BrokerStarted, having=lambda event: "forceRegister = false" in event.settings),))
+    _looked_ms = -inf
+
+    @on(events.KVConfigPut, events.KVConfigLoaded, events.BrokerStarted, events.TopicConfigUpdated)
+    def changes(self, ms: int, _: str, __: object) -> None:
+        self.changed_ms["lists",] = ms
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Rule."""
+        settled = now_ms - self.changed_ms.get(("lists",), now_ms) > heard(self.bounds)
+        if settled and now_ms - self._looked_ms >= deadlines.SCAN_MS:
+            self._looked_ms = now_ms
+            yield from self._wrong()
+
+    def _wrong(self) -> Iterator[Told]:
+        prefix = f"{ORDER_TOPIC_CONFIG} "
+        lists = [{key.removeprefix(prefix) for key in self.views.key_values(namesrv) if key.startswith(prefix)}
+                 for namesrv in self.views.namesrvs()]
+        if not lists or not lists[0] or any(one != lists[0] for one in lists):
+            return
+        for broker in self.views.brokers():
+            if broker.broker_id != MASTER_ID or (broker.machine,) in self.unforced:
+                continue
+            ordered = set(self.views.ordered_topics(broker.machine))
+            for topic in sorted(ordered ^ lists[0] & {*self.views.topics(broker.machine)}):
+                how = "is not" if topic in lists[0] else "is"
+                yield self.told(f"{topic} {how} ordered at {broker.machine}", broker.machine, topic)
+
+
+class closed_topics_get_no_messages(Rule):
+    """A producer chooses no queue of a topic that all name servers have said for some time that nobody may write there.
+
+    It polls routes every 30 s. Where the order of the queues is configured it takes them as they are.
+    """
+
+    cite = "MQClientInstance#topicRouteData2TopicPublishInfo"
+    about = "at broker_name topic"
+    calm = True
+
+    # Since when no name server lets a topic be written at a broker.
+    closed_ms = Kept("broker_name topic", survives="all")
+    _looked_ms = -inf
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See Rule."""
+        if now_ms - self._looked_ms >= deadlines.SCAN_MS:
+            self._looked_ms = now_ms
+            closed = set.intersection(*map(self._closed, self.views.namesrvs()), self._closed_anywhere())
+            self.closed_ms.drop(lambda key: key not in closed)
+            for key in closed:
+                self.closed_ms.setdefault(key, now_ms)
+        return iter(())
+
+    def _closed_anywhere(self) -> set[tuple[str, str]]:
+        return {key for namesrv in self.views.namesrvs() for key in self._closed(namesrv)}
+
+    def _closed(self, namesrv: str) -> set[tuple[str, str]]:
+        """Broker names and topics that it lets nobody write."""
+        ordered = {key for key in self.views.key_values(namesrv) if key.startswith(ORDER_TOPIC_CONFIG)}
+        return {(data.broker_name, topic) for topic, datas in self.views.queue_datas(namesrv).items()
+                for data in datas if not data.perm & PERM_WRITE and f"{ORDER_TOPIC_CONFIG} {topic}" not in ordered}
+
+    @on(events.SendAttempted)
+    def attempts(self, ms: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        key = event.mq.broker_name, event.mq.topic
+        closed_ms = self.closed_ms.get(key)
+        if event.listed and closed_ms is not None and ms - closed_ms > polled(self.bounds):
+            yield self.told(f"{at} sends to {event.mq.topic} at {key[0]}, {ms - closed_ms} ms after it was closed", at,
+                            *key)
+
+
+polled = deadlines.takes(deadlines.ROUTE_MS + 2 * deadlines.TIMERS * deadlines.CALL_MS)
+"""A client has asked for its routes again, when the one thread of its timers was free."""
+heard = deadlines.takes(deadlines.REGISTRATION_MS + 2 * deadlines.REGISTRATION_CALL_MS)
+"""A broker has registered again, and was told what there is."""

@@ -1,0 +1,177 @@
+"""What operators are told when they look at a server: what its tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from impl import events
+from impl.decisions.flags import FLAG_UNIT, FLAG_UNIT_SUB
+from impl.decisions.route_queues import QueueData
+from invariants.rules.match import machine_of
+from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.views import Views
+
+Answer = tuple[Any, ...]
+_NOBODY_KNOWS = object()
+
+
+class operators_are_told_what_is_so(Rule):
+    """An operator who asks a server for its tables is told what it had, if that has not changed meanwhile."""
+
+    cite = ("AdminBrokerProcessor#getConsumeStats, #getTopicStatsInfo, #getConsumerConnectionList, "
+            "#getProducerConnectionList, #queryTopicConsumeByWho, Broker2Client#getConsumeStatus, "
+            "RouteInfoManager#getTopicsByCluster, #getSystemTopicList, #getUnitTopics, KVConfigManager#getKVConfig")
+    about = "server what name"
+    calm = True
+
+    asked = Kept("server what name number", machine="server")
+
+    @on(events.InquiryMade)
+    def asks(self, _: int, __: str, event: events.InquiryMade) -> None:
+        self.asked[tuple(event)] = as_it_is(self.views, *event[:3])
+
+    @on(events.InquiryAnswered)
+    def answers(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
+        before = self.asked.pop(tuple(event[:4]), _NOBODY_KNOWS)
+        now = as_it_is(self.views, *event[:3])
+        if before == now != event.answer:
+            yield self.told(f"{at} asks {event.server} for the {event.what} of {event.name}, and is told "
+                            f"{event.answer} for {now}", *event[:3])
+
+
+def as_it_is(views: Views, server: str, what: str, name: str) -> Any:
+    """What there is to be told; another object each time if a client that is to be asked is about to leave."""
+    return ASKED_FOR[what](views, server, *name.split())
+
+
+def _consume_stats(views: Views, server: str, group: str, topic: str) -> Answer:
+    """Of each queue to read its end, what the group has committed, and when the message before that was stored."""
+    subscribed, data = views.subscriptions(server, group), views.topics(server).get(topic)
+    if data is None or (subscribed and topic not in subscribed):
+        return ()
+    offsets = views.committed_of(server, group, topic) or {}
+    return tuple((queue_id, views.queue_end(server, topic, queue_id), max(offsets.get(queue_id, 0), 0),
+                  views.stored_ms(server, topic, queue_id, offsets.get(queue_id, 0) - 1) or 0)
+                 for queue_id in range(data.read_queue_nums))
+
+
+def _topic_stats(views: Views, server: str, topic: str) -> Answer:
+    """Of each queue to write its ends, and when its last message was stored."""
+    data = views.topics(server).get(topic)
+    ends = [] if data is None else [views.stored_at(server, topic, one) for one in range(data.write_queue_nums)]
+    return tuple((queue_id, found.min_offset, found.max_offset,
+                  views.stored_ms(server, topic, queue_id, found.max_offset - 1) or 0)
+                 for queue_id, found in enumerate(ends) if found is not None)
+
+
+def _consumers(views: Views, server: str, group: str) -> Answer:
+    """How the group consumes, who its members are, and what they subscribe."""
+    consumed = views.consumed_as(server, group)
+    subscribed = views.subscriptions(server, group).items()
+    return () if consumed is None else (
+        *consumed, _pairs(views.members(server, group)),
+        tuple(sorted((topic, one.sub_string, one.sub_version) for topic, one in subscribed)))
+
+
+def _producers(views: Views, server: str, group: str) -> Answer:
+    return _pairs({connection: who for (of, connection), who in views.producers(server).items() if of == group})
+
+
+def _who_consumes(views: Views, server: str, topic: str) -> Answer:
+    subscribing = {group for group in views.groups(server) if topic in views.subscriptions(server, group)}
+    return tuple(sorted(subscribing | {group for group, of in views.groups_with_offsets(server) if of == topic}))
+
+
+def _progress(views: Views, server: str, group: str, topic: str) -> Any:
+    """Of each member the offsets that it has in memory."""
+    members = {machine_of(connection): who for connection, who in views.members(server, group).items()}
+    running = {one.machine for one in views.consumers() if one.group == group and one.service_state == "RUNNING"}
+    if not running.issuperset(members):
+        return object()
+    return tuple(sorted((str(who), tuple(sorted(
+        (mq, offset) for mq, offset in views.offsets(machine, group).items() if mq.topic == topic)))
+        for machine, who in members.items()))
+
+
+def _end_of(views: Views, server: str, topic: str, queue_id: str) -> Answer:
+    return (views.queue_end(server, topic, int(queue_id)),)
+
+
+def _begin_of(views: Views, server: str, topic: str, queue_id: str) -> Answer:
+    found = views.stored_at(server, topic, int(queue_id))
+    return () if found is None else (found.min_offset,)
+
+
+def _topics_of_broker(views: Views, server: str) -> Answer:
+    return tuple(sorted((topic, *data[1:]) for topic, data in views.topics(server).items()))
+
+
+def _groups_of_broker(views: Views, server: str) -> Answer:
+    groups = views.subscription_groups(server)
+    return tuple(sorted((group, *(views.group_config(server, group) or ())) for group in groups))
+
+
+def _topics_of_cluster(views: Views, server: str, cluster: str) -> Answer:
+    names = views.clusters(server).get(cluster, ())
+    return tuple(sorted(topic for topic, datas in views.queue_datas(server).items()
+                        if any(data.broker_name in names for data in datas)))
+
+
+def _system_topics(views: Views, server: str) -> Answer:
+    """The names of clusters and brokers are topics, too."""
+    clusters = views.clusters(server)
+    return tuple(sorted({*clusters, *(name for names in clusters.values() for name in names)}))
+
+
+def _clusters(views: Views, server: str) -> Answer:
+    return _pairs(views.clusters(server)), tuple(sorted((*key, addr) for key, addr in views.addresses(server).items()))
+
+
+def _route(views: Views, server: str, topic: str) -> Answer:
+    """Its queues, the addresses of their brokers, and its order, if name servers are told to say it."""
+    datas = views.queue_datas(server).get(topic, ())
+    names = {data.broker_name for data in datas}
+    addresses: dict[str, list[tuple[int, str]]] = {}
+    for (name, broker_id), addr in sorted(views.addresses(server).items()):
+        if name in names:
+            addresses.setdefault(name, []).append((broker_id, addr))
+    order = views.key_values(server).get(f"ORDER_TOPIC_CONFIG {topic}") if views.says_order(server) else None
+    return () if not addresses else (
+        tuple(sorted(map(tuple, datas))), tuple((name, tuple(found)) for name, found in addresses.items()), order)
+
+
+def _flagged(fits: Callable[[QueueData], bool]) -> Callable[[Views, str], Answer]:
+    def topics(views: Views, server: str) -> Answer:
+        return tuple(sorted(topic for topic, datas in views.queue_datas(server).items() if fits(datas[0])))
+
+    return topics
+
+
+def _key_values(views: Views, server: str, namespace: str) -> Answer:
+    found = ((key.split(), value) for key, value in views.key_values(server).items())
+    return tuple(sorted((key, value) for (of, key), value in found if of == namespace))
+
+
+def _key_value(views: Views, server: str, namespace: str, key: str) -> Answer:
+    values = views.key_values(server)
+    return (values[f"{namespace} {key}"],) if f"{namespace} {key}" in values else ()
+
+
+def _pairs(table: dict[str, Any]) -> Answer:
+    return tuple(sorted(table.items(), key=str))
+
+
+ASKED_FOR: dict[str, Callable[..., Any]] = {
+    "consume stats": _consume_stats, "topic stats": _topic_stats, "consumers": _consumers, "producers": _producers,
+    "consuming groups": _who_consumes, "progress": _progress, "end": _end_of, "begin": _begin_of,
+    "broker's topics": _topics_of_broker, "broker's groups": _groups_of_broker,
+    "members": lambda views, server, group: tuple(views.listed(server, group)),
+    "routed topics": lambda views, server: tuple(sorted(views.queue_datas(server))),
+    "cluster's topics": _topics_of_cluster, "system topics": _system_topics, "clusters": _clusters,
+    "route": _route,
+    "unit topics": _flagged(lambda data: bool(data.topic_sys_flag & FLAG_UNIT)),
+    "unit subscribed topics": _flagged(lambda data: bool(data.topic_sys_flag & FLAG_UNIT_SUB)),
+    "key values": _key_values, "key value": _key_value,
+}
+"""What operators ask servers for, and what that is. The rest of the arguments are the words of its name."""

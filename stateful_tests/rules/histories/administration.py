@@ -1,0 +1,202 @@
+"""Written histories of what follows from orders, and of what operators are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.administration  # declares its rules
+import invariants.rules.inspections  # noqa: F401  # declares its rule
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.route_queues import QueueData
+from impl.events import (
+    BrokerStarted,
+    InquiryAnswered,
+    InquiryMade,
+    KVConfigPut,
+    MessageAppended,
+    OrderDone,
+    OrderGiven,
+    ProcessKilled,
+    RegistrationEncoded,
+    SendAttempted,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from invariants.views import Broker, QueueRange, Subscription
+from stateful_tests.rules.histories.promises import MEMBER
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, NS, OTHER, OPERATOR, P, TOPIC = "broker-a", "nameserver1", "nameserver2", "operator", "producer1", "refunds"
+MASTER = Broker(B, B, 0, f"{B}:10911", 0, None)
+SLAVE = MASTER._replace(machine="broker-a-slave", broker_id=1)
+OPEN, CLOSED = QueueData(B, 2, 2, 6, 0), QueueData(B, 2, 2, 4, 0)
+CALM = Bounds()
+Told = tuple[int, str, Any]
+
+
+def given(ms: int, kind: str = "topic", wanted: Any = (2, 2, 6, 0), name: str = TOPIC) -> Told:
+    """An operator sends an order."""
+    return ms, OPERATOR, OrderGiven(B, kind, name, wanted)
+
+
+def done(ms: int, kind: str = "topic", wanted: Any = (2, 2, 6, 0), name: str = TOPIC) -> Told:
+    """He was answered SUCCESS."""
+    return ms, OPERATOR, OrderDone(B, kind, name, wanted)
+
+
+def announced(ms: int, *topics: str) -> Told:
+    """The broker registers."""
+    return ms, B, RegistrationEncoded(B, (1, 1), frozenset(topics), increment=False)
+
+
+def asked(what: str, name: str, number: int = 1) -> Told:
+    """An operator asks."""
+    return 1, OPERATOR, InquiryMade(B, what, name, number)
+
+
+def told(what: str, name: str, *answer: Any, number: int = 1) -> Told:
+    """It is answered."""
+    return 2, OPERATOR, InquiryAnswered(B, what, name, number, answer)
+
+
+def inquiry(what: str, name: str, wrong: tuple[Any, ...], right: tuple[Any, ...], **tables: Any) -> Written:
+    """One answer that is not what the tables have, and one that is."""
+    return Written("operators_are_told_what_is_so", (asked(what, name), told(what, name, *wrong)),
+                   (asked(what, name), told(what, name, *right)), views=Tables(**tables))
+
+
+def listed(*lists: Any, ordered: Any = (), **views: Any) -> Tables:
+    """The ordered topics that each name server knows, and those of the broker."""
+    values = {name: {f"ORDER_TOPIC_CONFIG {topic}": "broker-a:2" for topic in topics}
+              for name, topics in zip((NS, OTHER), lists, strict=True)}
+    return Tables(namesrvs=[NS, OTHER], key_values=lambda at: values[at], ordered_topics=ordered,
+                  **{"brokers": [MASTER], "topics": {TOPIC: OPEN}, **views})
+
+
+def routed(*datas: Any, **views: Any) -> Tables:
+    """What each name server has of the topic."""
+    tables = dict(zip((NS, OTHER), datas, strict=True))
+    return Tables(namesrvs=[NS, OTHER], queue_datas=lambda at: {TOPIC: (tables[at],)},
+                  **{"key_values": {}, **views})
+
+
+def sends(ms: int, topic: str = TOPIC, *, chooses: bool = False) -> Told:
+    """A producer is about to send; chooses -- its application has chosen the queue."""
+    mq = MessageQueue(topic, B, 0)
+    return ms, P, SendAttempted("p@1", "P", "k", 1, mq, frozenset() if chooses else frozenset({mq}))
+
+
+LATER = given(deadlines.handled(CALM) + 10, wanted=None), done(deadlines.handled(CALM) + 20, wanted=None)
+DELETED = given(1, wanted=None), done(2, wanted=None)
+LEFT = {(TOPIC, 0): (0, 1), ("orders", 0): (0, 1)}
+SENT = (1, B, MessageAppended(B, TOPIC, 0, 0, 0, 100, "k"))
+STARTED, PUT = (0, B, BrokerStarted(B, B, 0)), (1, NS, KVConfigPut(NS, "ORDER_TOPIC_CONFIG", TOPIC, "broker-a:2"))
+UNFORCED = (0, B, BrokerStarted(B, B, 0, ("forceRegister = false",)))
+POLLED_MS = 1_000_000
+DIES = (1, B, ProcessKilled(1, power_loss=False))
+MEMBERS = {"consumer1:1": "c1", "consumer2:1": "c2"}
+
+HISTORIES = (
+    Written("illegal_orders_are_refused", (given(1, "illegal"), done(2, "illegal")), (given(1, "illegal"),)),
+    Written("illegal_orders_are_refused", (done(2, "illegal"),), (done(2),)),
+    Written("deleted_topic_takes_its_messages", DELETED, DELETED, bounds=CALM, says="queue 0 of refunds",
+            views=Tables(queue_units=LEFT), kept_views=Tables(queue_units={("orders", 0): (0, 1)})),
+    Written("deleted_topic_takes_its_messages", DELETED, (DELETED[0], SENT, DELETED[1]), bounds=CALM,
+            views=Tables(queue_units=LEFT)),
+    Written("deleted_topic_takes_its_messages", DELETED, DELETED, bounds=CALM, views=Tables(queue_units=LEFT),
+            kept_views=Tables(queue_units=LEFT, topics={TOPIC: OPEN})),
+    Written("deleted_topic_takes_its_messages", (SENT, *LATER), (given(1), done(2)), bounds=CALM,
+            views=Tables(queue_units=LEFT)),
+    Written("deleted_topic_takes_its_messages", DELETED, (given(1, "group", None), done(2, "group", None)),
+            bounds=CALM, views=Tables(queue_units=LEFT)),
+    Written("made_topic_is_announced", (given(2), done(4)), (given(2), announced(3, TOPIC), done(4))),
+    Written("made_topic_is_announced", (announced(1, TOPIC), given(2), done(4)),
+            (given(2), announced(2, TOPIC), done(4))),
+    Written("made_topic_is_announced", (given(2), announced(3, "orders"), done(4)), (given(2), done(4, "group"))),
+    Written("made_topic_is_announced", (given(2), done(4)), (given(2, wanted=None), done(4, wanted=None))),
+    Written("made_topic_is_announced", (given(2), done(4)), (given(2, name="orders"), done(4))),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, ordered=[TOPIC]),
+            says="is not ordered at broker-a"),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({"orders"}, {"orders"}, ordered=[TOPIC]),
+            kept_views=listed({"orders"}, set(), ordered=[TOPIC]), says="refunds is ordered at broker-a"),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (UNFORCED, PUT), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC})),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, brokers=[SLAVE])),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, topics={})),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, calm=False)),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC})),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
+            views=listed({"orders"}, {"orders"}, ordered=[TOPIC]), kept_views=listed(set(), set(), ordered=[TOPIC])),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(POLLED_MS)),
+            bounds=CALM, views=routed(CLOSED, CLOSED), kept_views=routed(CLOSED, OPEN)),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)),
+            (sends(20_000), sends(POLLED_MS, chooses=True)), bounds=CALM, views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(30_000)),
+            bounds=CALM, views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)),
+            (sends(20_000), sends(POLLED_MS, "orders")), bounds=CALM, views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(POLLED_MS)),
+            bounds=CALM, views=routed(CLOSED, CLOSED),
+            kept_views=routed(CLOSED, CLOSED, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"})),
+    Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),
+            (asked("end", "orders 0"), told("end", "orders 0", 4)), views=Tables(queue_end=4), says="is told (3,) for"),
+    Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),
+            (asked("end", "orders 0"), told("end", "orders 0", 3)), views=Tables(queue_end=4),
+            kept_views=Tables(queue_end=Turns(3, 4))),
+    Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),
+            (asked("end", "orders 0", 2), told("end", "orders 0", 3)), views=Tables(queue_end=4)),
+    Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),
+            (asked("end", "orders 0"), DIES, told("end", "orders 0", 3)), views=Tables(queue_end=4)),
+    inquiry("begin", "orders 0", (0,), (2,), stored_at=QueueRange(2, 4)),
+    inquiry("consume stats", "G orders", ((0, 4, 3, 9), (1, 4, 0, 0)), ((0, 4, 3, 7), (1, 4, 0, 0)), queue_end=4,
+            subscriptions={}, topics={"orders": QueueData(B, 2, 1, 6, 0)}, committed_of={0: 3},
+            stored_ms=lambda _, __, ___, index: {2: 7}.get(index)),
+    inquiry("consume stats", "G orders", ((0, 4, 0, 0),), (), queue_end=4, topics={"orders": QueueData(B, 1, 1, 6, 0)},
+            subscriptions={"bills": Subscription("*", 1, None)}, committed_of={}, stored_ms=None),
+    inquiry("topic stats", "orders", ((0, 0, 4, 7),), ((0, 2, 4, 7),), topics={"orders": QueueData(B, 2, 1, 6, 0)},
+            stored_at=QueueRange(2, 4), stored_ms=lambda _, __, ___, index: {3: 7}.get(index)),
+    inquiry("consumers", "G", ("PUSH", "CLUSTERING", "LAST", (("consumer1:1", "c1"),), (("orders", "*", 1),)),
+            ("PUSH", "CLUSTERING", "LAST", (("consumer1:1", "c1"), ("consumer2:1", "c2")), (("orders", "*", 1),)),
+            consumed_as=("PUSH", "CLUSTERING", "LAST"), members=MEMBERS,
+            subscriptions={"orders": Subscription("*", 1, None)}),
+    inquiry("consumers", "G", ("PUSH",), (), consumed_as=None, members={}, subscriptions={}),
+    inquiry("producers", "P", (), (("producer1:1", "p1"),),
+            producers={("P", "producer1:1"): "p1", ("Q", "producer2:1"): "p2"}),
+    inquiry("consuming groups", "orders", ("G",), ("G", "H"), groups=["G", "I"], groups_with_offsets={("H", "orders"),
+            ("I", "bills")}, subscriptions=lambda _, group: {"orders": 1} if group == "G" else {}),
+    inquiry("progress", "G orders", (("c1", ()),), (("c1", ((MessageQueue("orders", B, 0), 3),)),),
+            members={"consumer1:1": "c1"}, consumers=[MEMBER._replace(machine="consumer1")],
+            offsets={MessageQueue("orders", B, 0): 3, MessageQueue("bills", B, 0): 4}),
+    inquiry("members", "G", ("c1",), ("c1", "c2"), listed=["c1", "c2"]),
+    inquiry("broker's topics", "", (), (("refunds", 2, 2, 6, 0),), topics={TOPIC: OPEN}),
+    inquiry("broker's groups", "", (), (("G", 3),), subscription_groups=["G"], group_config=(3,)),
+    inquiry("routed topics", "", ("orders",), ("orders", "refunds"), queue_datas={TOPIC: (OPEN,), "orders": (OPEN,)}),
+    inquiry("cluster's topics", "DefaultCluster", ("orders", "refunds"), ("refunds",),
+            clusters={"DefaultCluster": (B,)},
+            queue_datas={TOPIC: (OPEN,), "orders": (OPEN._replace(broker_name="gone"),)}),
+    inquiry("system topics", "", ("DefaultCluster",), ("DefaultCluster", B), clusters={"DefaultCluster": (B,)}),
+    inquiry("clusters", "", ((), ()), ((("DefaultCluster", (B,)),), ((B, 0, "a:1"),)),
+            clusters={"DefaultCluster": (B,)}, addresses={(B, 0): "a:1"}),
+    inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), None),
+            (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), "broker-a:2"), queue_datas={TOPIC: (OPEN,)}, says_order=True,
+            addresses={(B, 0): "a:1", ("broker-b", 0): "b:1"},
+            key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"}),
+    inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), "broker-a:2"),
+            (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), None), queue_datas={TOPIC: (OPEN,)}, says_order=False,
+            addresses={(B, 0): "a:1"}, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"}),
+    inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), (), None), (), queue_datas={TOPIC: (OPEN,)}, addresses={},
+            key_values={}),
+    inquiry("unit topics", "", (TOPIC,), ("orders",),
+            queue_datas={TOPIC: (OPEN._replace(topic_sys_flag=2),), "orders": (OPEN._replace(topic_sys_flag=1),)}),
+    inquiry("unit subscribed topics", "", ("orders",), (TOPIC,),
+            queue_datas={TOPIC: (OPEN._replace(topic_sys_flag=2),), "orders": (OPEN._replace(topic_sys_flag=1),)}),
+    inquiry("key values", "notes", (), (("owner", "1"),), key_values={"notes owner": "1", "limits owner": "2"}),
+    inquiry("key value", "notes owner", ("2",), ("1",), key_values={"notes owner": "1"}),
+    inquiry("key value", "notes phone", ("1",), (), key_values={"notes owner": "1"}),
+)
