@@ -160,11 +160,9 @@ class _Store:
 
     def _known(self) -> int:
         """Behind the greatest record that a queue has."""
-        known: list[int] = [self.value("first")]
-        for queue in self.monitor.reading.given.named["Queue"]:
-            if units := self.value("units", queue):
-                known.append(self.value("unit", queue, units - 1) + 1)
-        return max(known)
+        lasts = {queue: self.value("units", queue) for queue in self.monitor.reading.given.named["Queue"]}
+        behind: list[int] = [self.value("unit", queue, units - 1) + 1 for queue, units in lasts.items() if units]
+        return max([self.value("first"), *behind])
 
 
 class Logs(Map):
