@@ -162,7 +162,8 @@ class _Store:
         """Behind the greatest record that a queue has."""
         lasts = {queue: self.value("units", queue) for queue in self.monitor.reading.given.named["Queue"]}
         behind: list[int] = [self.value("unit", queue, units - 1) + 1 for queue, units in lasts.items() if units]
-        return max([self.value("first"), *behind])
+        first: int = self.value("first")
+        return max([first, *behind])
 
 
 class Logs(Map):
