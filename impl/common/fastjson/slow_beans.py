@@ -50,7 +50,10 @@ def _no_bean(parser: Parser, field_name: Any) -> None:
 
 
 class _Slow:
-    """The loop of JavaBeanDeserializer#deserialze."""
+    """The loop of JavaBeanDeserializer#deserialze.
+
+    Constants are read as Java does once a field has its reader, which it gets when it is first read by its key.
+    """
 
     def __init__(self, parser: Parser, instance: Bean, flags: set[str]) -> None:
         self._parser, self._lexer, self._class = parser, parser.lexer, instance.bean_class

@@ -35,7 +35,8 @@ _BASE64 = ("", "AAAA", "QQ==", "QUI=", " ", "é")
 _SPACES = ("",) * 12 + (" ", "\n", "\t", "/*c*/", "//c\n", "\ufeff", "\x0b")
 _PIECES = (*'":,{}[]\\\'0123456789-+.eE/*abnrtfu \n\x00\x1a', "//c", "/*", "null", "订")
 _TAILS = ("x", "}", "]", ",", "{}", " ", "\x00", "//c", "1", '"')
-_SURROGATE = re.compile("[\ud800-\udfff]|\\\\u[dD]")  # JPype cannot raise an exception that says one
+_SURROGATE = re.compile("[\ud800-\udfff\U00010000-\U0010ffff]")  # JPype cannot raise what says one
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
 _ENDLESS = re.compile(  # a constant without its closing quote: Java reads on until an int overflows
     '"(?:language|serializeTypeCurrentRPC|topicFilterType|consumeType|messageModel|consumeFromWhere|consumeResult)":'
     '"[^"]*$')
@@ -92,7 +93,8 @@ class TextInputs:
         return {"class": name, "text": self._readable(self._damaged(text, _PIECES) if self._chance(50) else text)}
 
     def _readable(self, text: str) -> str:
-        return "{}" if _ENDLESS.search(text) or _SURROGATE.search(text) else text
+        text = _ESCAPED_SURROGATE.sub(r"\\u0", _SURROGATE.sub("é", text))
+        return "{}" if _ENDLESS.search(text) else text
 
     def _damaged(self, text: str, pieces: Sequence[str]) -> str:
         place, piece = self._dice.randrange(len(text) + 1), self._dice.choice(pieces)

@@ -13,6 +13,8 @@ from typing import Any
 
 import jpype
 
+import impl.common.bodies  # noqa: F401  declares the classes
+from impl.common.fastjson.beans import BEANS, ENUMS
 from impl.decisions.java_text import utf8_bytes
 from stateful_tests.conformance.adapters.remoting import LOCAL, RECORDED_NOW
 from stateful_tests.conformance.java.java_values import JavaValues
@@ -42,6 +44,14 @@ class Texts:
         self._failed_filter = jpype.JClass(f"{_ROCKETMQ}.filter.expression.MQFilterException")
         self._context = jpype.JClass(f"{_ROCKETMQ}.broker.filter.MessageEvaluationContext")
         self._exact = self._hides_now = True
+        self._read_each_constant_once()
+
+    def _read_each_constant_once(self) -> None:
+        """A field with a constant gets its reader when it is read by its key, and then JavaBeanDeserializer goes on."""
+        for bean in BEANS.values():
+            for field in bean.fields:
+                if field.type.name in ENUMS:
+                    self._read(bean.name.removeprefix(f"{_ROCKETMQ}."), f'{{"_{field.name}":null}}')
 
     def _plain(self, text: Any) -> Any:
         """A java.lang.String as a str, lone surrogates included."""
