@@ -2,13 +2,12 @@
 
 The name of a concept is that of its modules: `model.NAME` has its models, `invariants.NAME` declares what they promise,
 `invariants.refinement.NAME` follows worlds with them, `stateful_tests.machines.NAME` writes programs against them.
-Nobody follows worlds within a store, so `commit_log` has neither of the last two. `replication`, `process_queue`,
-`pull` and `retry` are followed, and have no machine: nobody sends messages in the worlds of machines. Nor does
-anybody follow what becomes of single messages: `delivery`, `transaction`, `slave_read` and `fault_strategy`
-(docs/simulation.md says why of each); walks of `process_queue`, `delivery` and `pull` are done with the
-implementation by `stateful_tests.played`. Which queue a producer picks is a function, and so is for how long it shuns
-a broker: what is promised of them is claimed in `invariants.decisions.sending`, for every value of the counter, and
-no model has it.
+`replication`, `process_queue`, `pull`, `retry` and `commit_log` are followed, and have no machine: nobody sends
+messages in the worlds of machines. Nor does anybody follow what becomes of single messages: `delivery`,
+`transaction`, `slave_read` and `fault_strategy` (docs/simulation.md says why of each); walks of `process_queue`,
+`delivery` and `pull` are done with the implementation by `stateful_tests.played`. Which queue a producer picks is a
+function, and so is for how long it shuns a broker: what is promised of them is claimed in
+`invariants.decisions.sending`, for every value of the counter, and no model has it.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ CONCEPTS = (
     NamedConcept(route_info, "the name servers' tables"),
     NamedConcept(replication, "replication", in_machines=False),
     NamedConcept(retry, "delayed delivery", ("V3", "V26", "V33"), in_machines=False),
-    NamedConcept(commit_log, "the commit log", in_worlds=False),
+    NamedConcept(commit_log, "the commit log", in_machines=False),
     NamedConcept(process_queue, "consumption", ("X21", "X23"), in_machines=False),
     NamedConcept(delivery, "a message that fails", in_worlds=False),
     NamedConcept(transaction, "a transactional message", in_worlds=False),

@@ -353,6 +353,12 @@ from impl.events.polling import (
     QueueSought as QueueSought,
 )
 from impl.events.polling import (
+    TopicLeft as TopicLeft,
+)
+from impl.events.polling import (
+    TopicTakenAgain as TopicTakenAgain,
+)
+from impl.events.polling import (
     WaysMixed as WaysMixed,
 )
 from impl.events.registration import (

@@ -1,4 +1,4 @@
-"""What applications of lite pull consumers say of themselves: they poll, commit, seek, and rest queues."""
+"""What applications of lite pull consumers say of themselves: they poll, commit, seek, and rest queues or topics."""
 
 from __future__ import annotations
 
@@ -67,6 +67,20 @@ class WaysMixed(NamedTuple):
     """DefaultLitePullConsumer#assign, #subscribe have returned to an application that has chosen the other one."""
 
     group: str
+
+
+class TopicLeft(NamedTuple):
+    """DefaultLitePullConsumer#unsubscribe has returned: an application wants nothing of a topic."""
+
+    group: str
+    topic: str
+
+
+class TopicTakenAgain(NamedTuple):
+    """DefaultLitePullConsumer#subscribe has returned to an application that had left the topic."""
+
+    group: str
+    topic: str
 
 
 class PollerShutDown(NamedTuple):

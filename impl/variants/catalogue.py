@@ -49,6 +49,7 @@ from impl.variants.repairs import (
     tables,
 )
 from impl.variants.repairs import listening as failures
+from impl.variants.repairs import polling as pollers
 from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant
 
@@ -57,6 +58,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS, *sending.REPAIRS,
     *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
+    *pollers.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""
 

@@ -17,7 +17,7 @@ TRIGGERS: tuple[type, ...] = (
     e.ConsumerStarted, e.ConsumerStopping, e.ConsumerSuspended, e.NameServersReplaced, e.OffsetsLeftOut,
     e.BrokerStarted, e.BrokerStopping, e.OffsetsReset, e.SubscriptionGroupDeleted, e.TopicConfigDeleted, e.TopicDeleted,
     e.WritePermWiped, e.WritePermAdded, e.KVConfigPut, e.ResetReceived,
-    e.TopicUnsubscribed, e.OffsetFoundIllegal, e.OrderGiven,
+    e.TopicUnsubscribed, e.TopicLeft, e.TopicTakenAgain, e.OffsetFoundIllegal, e.OrderGiven,
 )
 """Events that say what somebody has done: a program was started or stopped, an operator gave an order."""
 LASTING: tuple[type, ...] = (e.PartitionBegan, e.ForceFailed, e.DiskFilled)
@@ -68,7 +68,7 @@ def has_settings(event: object) -> bool:
 
 def is_unseen(event: object) -> bool:
     """Whether an event says what an application has done with its consumer and has told nobody of."""
-    return isinstance(event, e.TopicUnsubscribed | e.ResetReceived)
+    return isinstance(event, e.TopicUnsubscribed | e.TopicLeft | e.ResetReceived)
 
 
 def _by_hand(log: Log, past: Past, rows: Sequence[Row]) -> list[Row]:

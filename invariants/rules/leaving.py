@@ -90,10 +90,10 @@ class goodbye_reaches_all_brokers(Rule):
 class heartbeats_reach_all_brokers(Duty):
     """A round of heartbeats reaches each broker that its client knows, whatever becomes of the others.
 
-    Where another round is under way, that one does.
+    Where another round is under way, that one does. Who is told of a route without the broker forgets its address.
     """
 
-    cite = "MQClientInstance#sendHeartbeatToAllBroker"
+    cite = "MQClientInstance#sendHeartbeatToAllBroker, #cleanOfflineBroker"
     about = "at client_id broker"
     within_ms = deadlines.told_at_once
     paid_by = (Match(events.ConsumerRegistered, events.HeartbeatRefused, of="client_id broker"),)
@@ -112,7 +112,12 @@ class heartbeats_reach_all_brokers(Duty):
             addresses = {*self.views.known_addresses(at, event.client_id).values()}
             for broker in self.views.brokers():
                 if broker.broker_addr in addresses and (broker.machine,) in self.running:
-                    self.owe((at, event.client_id, broker.machine), ms)
+                    self.owe((at, event.client_id, broker.machine), ms, broker.broker_addr)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        is_known = what in self.views.known_addresses(*key[:2]).values()
+        return super().broken(key, what, waited_ms) if is_known else None
 
 
 class clients_know_the_addresses_of_routes(Promise):

@@ -72,15 +72,20 @@ class polls_follow_one_another(Polled):
 class only_the_held_is_polled(Polled):
     """A poll gives no messages of a queue that its consumer has given up."""
 
-    cite = "DefaultLitePullConsumerImpl#poll: isDropped"
+    shipped = "violated: X27 what waits of a topic that was unsubscribed"
+    cite = "DefaultLitePullConsumerImpl#poll: isDropped, #unsubscribe"
+    excuses = (cause("X27", "its application has unsubscribed the topic",
+                     when=lambda rule, told: told.about[:2] in rule.left),)
+
+    left = Kept("at group", begins=(events.TopicLeft,))
 
     held = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
         if event.mq not in self.held.get((at, event.group), (event.mq,)):
-            yield self.told(f"{at} is given {list(event.offsets)} of {queue_text(event.mq)}, which it does not have",
-                            at, event.group, event.mq)
+            yield self.told(f"{at} is given {', '.join(map(str, event.offsets))} of {queue_text(event.mq)}, which it "
+                            "does not have", at, event.group, event.mq)
 
 
 class only_what_was_worked_on_is_committed(Polled):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET, ConsumeFromWhere
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.polling import Polled
@@ -72,20 +73,23 @@ class found_is_polled_at_once(Duty):
 class polled_queue_is_pulled(Duty):
     """A consumer that is polled pulls each queue that it has, one pull after another, but for those that are rested."""
 
+    shipped = "violated: U18 a topic that is left while a rebalance shares it out"
     cite = "DefaultLitePullConsumerImpl.PullTaskImpl#run, #startPullTask"
     about = "at group mq"
     within_ms = deadlines.pulled
     paid_by = (events.PollerShutDown,)
-    excuses = (_AWAY,)
+    excuses = (_AWAY, cause("U18", "its application has left the topic before, and subscribed it again",
+                            when=lambda rule, told: told.about[:2] in rule.left))
     late = "{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms"
 
+    left = Kept("at group", begins=(events.TopicLeft,))
     rested = Kept("at group mq")
 
     @on(events.QueuesHeld)
     def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
         for table in (self.owed, self.rested):
             table.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
-        for mq in event.mqs:
+        for mq in sorted(event.mqs):
             if (at, event.group, mq) not in self.rested:
                 self.owe((at, event.group, mq), ms)
 
@@ -104,6 +108,33 @@ class polled_queue_is_pulled(Duty):
         if key in self.owed:
             self.pay(key)
             self.owe(key, ms)
+
+
+class topic_taken_again_is_pulled(Duty):
+    """An application that subscribes a topic again pulls each queue of it that its consumer has meanwhile kept."""
+
+    shipped = "violated: U18 who subscribes again before a rebalance has no pull tasks"
+    cite = "DefaultLitePullConsumerImpl#subscribe, #unsubscribe, RebalanceImpl#rebalanceByTopic: messageQueueChanged"
+    about = "at group mq"
+    within_ms = deadlines.pulled
+    paid_by = (events.PullSuspended, events.PollerShutDown, Match(events.QueueRested, having=lambda one: one.rested))
+    excuses = (_AWAY,)
+    late = ("{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms, since its "
+            "topic was subscribed again")
+
+    @on(events.TopicLeft)
+    def leaves(self, _: int, at: str, event: events.TopicLeft) -> None:
+        self.owed.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic)
+
+    @on(events.TopicTakenAgain)
+    def subscribes(self, ms: int, at: str, event: events.TopicTakenAgain) -> None:
+        for mq in self.views.taken_to_poll(at, event.group, event.topic):
+            self.owe((at, event.group, mq), ms)
+
+    def broken(self, key: tuple[str, str, MessageQueue], what: None, waited_ms: int) -> str | None:
+        """What the consumer has given up meanwhile it need not pull."""
+        at, group, mq = key
+        return super().broken(key, what, waited_ms) if mq in self.views.taken_to_poll(at, group, mq.topic) else None
 
 
 class polled_is_committed(Duty):

@@ -190,15 +190,21 @@ class members_have_even_shares(Shares):
                     yield self.told(f"the members of {group} have so many queues: {shares}", group, since_ms=since_ms)
 
     def counts(self, members: Sequence[Consumer]) -> dict[str, Counter[str]]:
-        """Machine to topic to the number of queues that its member holds; empty where not every queue has one owner."""
+        """Machine to topic to the number of queues that its member holds.
+
+        Empty where not every queue has one owner, and where one of a broker that is away is held: it counts as well.
+        """
         group = members[0].group
         holders = self.views.once(f"holders in {group}", partial(self.holders, members))
         of_users = {mq: count for mq, count in holders.items() if not mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)}
         if any(count != 1 for count in of_users.values()):
             return {}
-        return {one.machine: Counter(
-            held.mq.topic for held in self.views.process_queues(one.machine)
-            if held.group == group and not held.dropped and held.mq in of_users) for one in members}
+        held = {one.machine: [
+            held.mq for held in self.views.process_queues(one.machine) if held.group == group and not held.dropped
+            and not held.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)] for one in members}
+        if any(mq not in of_users for mqs in held.values() for mq in mqs):
+            return {}
+        return {machine: Counter(mq.topic for mq in mqs) for machine, mqs in held.items()}
 
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """See Shares."""

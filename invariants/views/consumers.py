@@ -128,6 +128,11 @@ class ConsumerViews:
         """DefaultLitePullConsumer.consumeFromWhere of the consumer of a group that polls; None: none runs there."""
         return next((one.config.consume_from_where for one in self._pollers(machine) if one.group == group), None)
 
+    def taken_to_poll(self, machine: str, group: str, topic: str) -> list[MessageQueue]:
+        """RebalanceImpl.processQueueTable of the consumer of a group that polls: the queues of a topic, not dropped."""
+        return [mq for one in self._pollers(machine) if one.group == group
+                for mq, pq in one.rebalance_impl.process_queue_table.entries() if mq.topic == topic and not pq.dropped]
+
     def _pollers(self, machine: str) -> list[DefaultLitePullConsumerImpl]:
         found = self.living.machines.pollers.get(machine)
         return [] if found is None or not lives(found.node) else [found]

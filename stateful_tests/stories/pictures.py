@@ -24,6 +24,7 @@ CLEAREST: Mapping[str, Clearest] = {
     "B-11": Clearest("the_expiry_of_the_ghost", "connections_of_members_last"),
     "B-26": Clearest("a_text_that_does_not_compile", "filter_is_as_new_as_its_subscription", last=True),
     "L4": Clearest(property="filter_is_as_new_as_its_subscription", last=True),
+    "U18": Clearest("subscribed_again", "topic_taken_again_is_pulled"),
     "D9": Clearest(property="held_queue_stays_locked"), "U3": Clearest(property="queue_is_not_left_alone"),
 }
 """Hazards whose first story, property or finding shows something else, too."""

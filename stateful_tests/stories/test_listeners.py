@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from impl.common.headers import SendMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
+from impl.decisions.flags import PERM_READ
 from impl.events import MessageAppended, MessagesGiven
 from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import ADDR, BROKER, IN_ORDER, ORDERS, join, stage, works
@@ -65,6 +66,18 @@ def test_x5_a_send_back_that_is_not_answered_in_time_makes_a_dead_letter_of_what
         world.run(40_000)
         assert [event.key for _, event in world.events(MessageAppended) if event.topic == DEAD_LETTERS] == [KEY]
         assert given(world) == [("orders", 0), (RETRY, 1)]
+
+
+def test_x5_a_send_back_that_is_refused_makes_a_dead_letter_of_what_has_an_attempt_left() -> None:
+    with World() as world:
+        world.script.draw(WHOSE_TURN, 1)  # the client's own producer begins with the other broker
+        begin_to_fail(world, 2_000, BROKER, OTHER, most=1)
+        retry_topic = world.brokers[BROKER].topic_config_manager.select_topic_config(RETRY)
+        assert retry_topic is not None
+        retry_topic.perm = PERM_READ
+        world.run(90_000)
+        assert [event.key for _, event in world.events(MessageAppended) if event.topic == DEAD_LETTERS] == [KEY]
+        assert given(world) == [("orders", 0)]
 
 
 def test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails() -> None:

@@ -26,6 +26,7 @@ from stateful_tests.stories import test_name_server as names
 from stateful_tests.stories import test_no_owner as unowned
 from stateful_tests.stories import test_offset_reset as resets
 from stateful_tests.stories import test_offsets as offsets
+from stateful_tests.stories import test_pollers as pollers
 from stateful_tests.stories import test_replicas as replicas
 from stateful_tests.stories import test_route_tables as routes
 from stateful_tests.stories import test_senders as senders
@@ -240,6 +241,13 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (senders.test_t5_a_half_message_that_was_asked_about_comes_without_its_flag, "renewed_half_keeps_its_flag",
      "!= asked.contents"),
     (listeners.test_x5_a_send_back_that_is_not_answered_in_time_is_stored_and_sent_anew, "sent_back_once", "== 2"),
+    (listeners.test_x5_a_send_back_that_is_refused_makes_a_dead_letter_of_what_has_an_attempt_left, "sent_back_once",
+     "== [KEY]"),
+    (pollers.test_u18_a_topic_that_is_subscribed_again_before_a_rebalance_is_not_pulled, "left_topic_is_given_up",
+     "== []"),
+    (pollers.test_u18_a_topic_that_is_left_while_a_rebalance_shares_it_out_is_not_pulled, "left_topic_is_given_up",
+     "== []"),
+    (pollers.test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled, "left_topic_is_not_polled", "!= []"),
     (listeners.test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails, "expired_is_over",
      "== 2"),
     (listeners.test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts, "attempts_are_kept",

@@ -294,16 +294,25 @@ def patient(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
 
 
+def buffered(world: World) -> None:
+    """A world like `stored`, where what is put waits in a buffer of a pool before it is written."""
+    world.store_config = replace(STORE, transient_store_pool_configured=True)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC)))
+
+
 def cramped(world: World) -> None:
     """A world like `stored`, whose brokers have files so small that each kind of them fills up, and few delays.
 
-    What is put goes through a buffer of the pool into its file. All that they have may be deleted when files of others
-    fill the disk. Messages have all lengths, and delays beyond the greatest one.
+    All that they have may be deleted when files of others fill the disk. Messages have all lengths, and delays beyond
+    the greatest one.
     """
     world.store_config = replace(
         STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
-        max_hash_slot_num=4, max_index_num=40, message_delay_level="1s 5s 10s 30s", file_reserved_time_hours=0,
-        transient_store_pool_configured=True)
+        max_hash_slot_num=4, max_index_num=40, message_delay_level="1s 5s 10s 30s",
+        file_reserved_time_hours=0)
     servers(world)
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)

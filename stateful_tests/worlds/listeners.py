@@ -12,12 +12,11 @@ from impl.client.message_listener import (
     later,
     success,
 )
-from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.push_consumer_config import NOT_SET, PushConsumerConfig
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.retry_level import max_reconsume_times
 from impl.events import MessagesAnswered, MessagesGiven
 from impl.ports.node import Node
 from invariants.histories.operations import CONSUMED, DELIVERED
@@ -34,6 +33,15 @@ SUCCESS, LATER, NULL, EXCEPTION, NEVER = "SUCCESS", "LATER", "NULL", "EXCEPTION"
 POISON, ONE_IN = "POISON", 60
 """A message that never succeeds; of so many messages one has each of the fates of its world."""
 FOR_EVER_MS = 10**9
+RETRIES, RETRIES_IN_ORDER = 16, 2**31 - 1
+"""How often the manual says that a group tries a message again which has not set maxReconsumeTimes."""
+
+
+def most_retries(config: PushConsumerConfig) -> int:
+    """How often a group tries a message again with which its listener fails."""
+    if config.max_reconsume_times != NOT_SET:
+        return config.max_reconsume_times
+    return RETRIES_IN_ORDER if config.orderly else RETRIES
 
 
 def fate_of(key: str, attempt: int, fates: Sequence[str]) -> str:
@@ -59,7 +67,7 @@ class Listener:
         """Work for no time."""
         self.node, self.config, self.orderly, self.work_ms, self.fates = node, config, config.orderly, 0, fates
         self._group, self._notes = config.consumer_group, notes
-        self.most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
+        self.most = most_retries(config)
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
         """See MessageListener: the first message that fails decides, and what is before it is settled if it can be."""

@@ -22,7 +22,6 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID, get_retry_topic
-from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
@@ -30,7 +29,7 @@ from impl.namesrv.server import NamesrvController
 from impl.ports.remoting import RemotingClient
 from impl.store.message_store_config import BrokerRole, MessageStoreConfig
 from stateful_tests.worlds.course import Course
-from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener
+from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener, most_retries
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.past import Past, disk_after
 from stateful_tests.worlds.producers import Producer, Sending
@@ -212,7 +211,6 @@ class Machines(Course):
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
-                most = max_reconsume_times(config.max_reconsume_times, orderly=config.orderly)
                 consumer.message_listener = Listener(node, self.notes, config_now, self.fates)
                 if replies:
                     self.replying[machine] = DefaultMQProducer(node, manager, client_config, REPLYING)
@@ -222,7 +220,7 @@ class Machines(Course):
                 for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(
                         machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
-                        max_attempts=most, broadcasting=config.message_model == BROADCASTING)
+                        max_attempts=most_retries(config), broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
         self._applications[machine] = boot

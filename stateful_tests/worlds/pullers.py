@@ -26,6 +26,8 @@ from impl.events import (
     PollerShutDown,
     QueueRested,
     QueueSought,
+    TopicLeft,
+    TopicTakenAgain,
     WaysMixed,
 )
 from impl.hash_map import IllegalStateError
@@ -38,12 +40,14 @@ POLL_MS = 1_000, 5_000, 0
 """How long an application waits in a poll."""
 WORK_MS, TURNS = 200, 40
 """How long it works on a batch, and after how many polls it looks again which queues there are."""
-ACT_ONE_IN = 6
-"""One poll of so many is followed by something else."""
-REST_MS = 7_000
-"""How long it rests a queue, or does without: longer than a pull task waits before it looks again."""
+ACT_ONE_IN, LEAVE_ONE_IN = 6, 4
+"""One poll of so many is followed by something else; one time of so many a subscriber leaves its topic then."""
+REST_MS, LONG_MS = 7_000, 25_000
+"""How long it rests a queue, or does without: longer than a pull task waits before it looks again, or a rebalance."""
 TOO_FAR = 1_000_000
 """So far behind the end of a queue nobody can go."""
+ALL = -1
+"""It does without nothing."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Puller:
         self._begins: dict[MessageQueue, int] = {}
         self._rested_ms: dict[MessageQueue, int] = {}
         self._share: list[MessageQueue] = []
-        self._lessened_ms = -1
+        self._less_until_ms = ALL
 
     async def run(self) -> None:
         """Start, take queues, and poll; who cannot start does not run."""
@@ -90,11 +94,16 @@ class Puller:
             each, left = self.pulling.share
             known = await self.consumer.fetch_message_queues(self.pulling.topic)
             self._share = sorted(mq for mq in known if mq.queue_id % each == left)
-            self._assign_all()
+            await self._have_all()
 
-    def _assign_all(self) -> None:
-        self._lessened_ms = -1
-        self.consumer.assign(self._share)
+    async def _have_all(self) -> None:
+        """Assign all of the share, or subscribe the topic again."""
+        self._less_until_ms = ALL
+        if self.pulling.share is not None:
+            self.consumer.assign(self._share)
+            return
+        await self.consumer.subscribe(self.pulling.topic)
+        self.node.trace(TopicTakenAgain(self.consumer.group, self.pulling.topic))
 
     async def _turn(self) -> None:
         """Poll, and do something else now and then, for some time."""
@@ -106,8 +115,8 @@ class Puller:
             self._consume(polled)
             await self.node.sleep(self.pulling.work_ms)
             self._go_on_with_rested()
-            if 0 <= self._lessened_ms <= self.node.now_ms() - REST_MS:
-                self._assign_all()
+            if ALL < self._less_until_ms <= self.node.now_ms():
+                await self._have_all()
             if self.node.random(ACT_ONE_IN, "whether an application does more than poll") == 1:
                 await self._act()
 
@@ -126,7 +135,7 @@ class Puller:
                                  group=self.consumer.group, mq=mq, offset=msg.queue_offset)
 
     async def _act(self) -> None:
-        """Commit by hand, rest a queue, go elsewhere in one or too far, do without one, or mix both ways."""
+        """Commit by hand, rest a queue, go elsewhere in one or too far, do without, or mix both ways."""
         ways = self._commit, self._rest, self._seek, self._seek_too_far, self._lessen, self._mix
         await ways[self.node.random(len(ways), "what an application does besides")]()
 
@@ -168,11 +177,18 @@ class Puller:
                 await self._go_to(mq, self._begins[mq] + TOO_FAR)
 
     async def _lessen(self) -> None:
-        """Whoever assigns queues does without one of them for a while."""
-        if len(self._share) > 1 and self._lessened_ms < 0:
+        """Do without one of the queues that were assigned for a while, or without the topic that was subscribed."""
+        if self._less_until_ms == ALL and len(self._share) > 1:
             without = self._share[self.node.random(len(self._share), "without which queue")]
             self.consumer.assign([mq for mq in self._share if mq != without])
-            self._lessened_ms = self.node.now_ms()
+            self._less_until_ms = self.node.now_ms() + REST_MS
+        elif self.pulling.share is None and self._less_until_ms == ALL and (
+                self.node.random(LEAVE_ONE_IN, "whether it leaves the topic") == 1):
+            self.consumer.unsubscribe(self.pulling.topic)
+            self._rested_ms.clear()
+            self.node.trace(TopicLeft(self.consumer.group, self.pulling.topic))
+            lasts_ms = REST_MS, LONG_MS
+            self._less_until_ms = self.node.now_ms() + lasts_ms[self.node.random(len(lasts_ms), "for how long")]
 
     async def _mix(self) -> None:
         """Subscribe after it has assigned, or assign after it has subscribed: that is refused."""

@@ -26,6 +26,7 @@ from stateful_tests.worlds.casts import (
     TRANSACTION_MS,
     WITH_INVOICES,
     administered,
+    buffered,
     cramped,
     filtered,
     inspected,
@@ -69,9 +70,11 @@ _PLAIN = ("lost", *_TAKEN)
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 """A model knows a broker by its name, and so do the promises about its topics."""
-_CRAMPED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "process_queue"})
-"""Two models take what is put for readable, and for what survives a kill; it is neither before it leaves its buffer.
-The third has no step in which a correction forgets the offset of a queue that was taken anew meanwhile."""
+_BUFFERED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry"})
+"""Two models take what is put for readable, and for what survives a kill; it is neither before it leaves its buffer."""
+_CRAMPED = tuple(one.name for one in FOLLOWED if one.name not in {"process_queue", "retry"})
+"""One model has no step in which a correction forgets the offset of a queue that was taken anew meanwhile, the other
+one none in which files of delayed messages are deleted."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),
@@ -188,6 +191,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=("replication",)),
     Workload("patient", "Messages are sent by producers that wait longer than brokers for disk and slave, and rest.",
              patient, (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, observed=_PLAIN),
+    Workload("buffered", "Messages are sent, and wait in buffers of a pool until they are written.", buffered,
+             (*_COME_AND_GO, deeds.stop_broker, deeds.stop_broker), _GROUPS, observed=_TAKEN, concepts=_BUFFERED),
     Workload("cramped", "Brokers have files so small that each kind of them fills up; operators ask for keys.",
              cramped,
              (*(operators.ask_for_a_key,) * 3, operators.delete_old_messages, *_COME_AND_GO, deeds.stop_broker),

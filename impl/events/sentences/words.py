@@ -9,6 +9,7 @@ from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import REPLY_TOPIC_POSTFIX, RETRY_GROUP_TOPIC_PREFIX, is_system_topic
+from impl.events.polling import QueuesHeld
 from impl.events.sentences.said import Said
 
 _FEW = 5
@@ -17,7 +18,7 @@ _MINUTE_MS = 60_000
 _TENTH_MS, _SECOND_MS, _TEN_SECONDS_MS = 100, 1_000, 10_000
 _EVERYTHING = "*"
 _STARTED = ("message_model", "send_latency_fault_enable")
-"""Fields that only starts of consumers and of producers have."""
+"""Fields that only starts of consumers and of producers have. Who polls is known by its queues."""
 _RETRIES = re.compile(rf"{RETRY_GROUP_TOPIC_PREFIX}([\w-]+)")
 _PORT = re.compile(r"(?<=[\w.-]):\d{4,5}\b")
 _STAMP, _NULL = re.compile(r"-\d{13}-"), re.compile(r"\bNone\b")
@@ -43,7 +44,7 @@ class Words:
                 self._read(name, getattr(event, name), at, event)
 
     def _read(self, name: str, value: Any, at: str, event: Any) -> None:
-        if name in _STARTED:
+        if name in _STARTED or isinstance(event, QueuesHeld):
             self._clients[event.client_id].add(at)
         elif isinstance(value, MessageQueue):
             self._brokers[value.topic].add(value.broker_name)

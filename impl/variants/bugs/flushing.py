@@ -10,7 +10,7 @@ from impl.common.request_code import ResponseCode
 from impl.decisions import disk_cleanup
 from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
 from impl.ports.remoting import Command
-from impl.store.flush_commit_log_service import GroupCommitService, _note_flushed
+from impl.store.flush_commit_log_service import FlushRealTimeService, GroupCommitService, _note_flushed
 from impl.store.mapped_file import MappedFile
 from impl.store.mapped_file_queue import MappedFileQueue
 from impl.store.put_message_result import PutMessageResult
@@ -32,6 +32,15 @@ def _ok_when_it_was_tried(self: GroupCommitService) -> None:
         request.wakeup_customer(PutMessageStatus.PUT_OK)
     _note_flushed(self._queue, self._checkpoint)
     self._requests_read = []
+
+
+@replace(FlushRealTimeService, "flush")
+def _count_what_is_written(self: FlushRealTimeService, least_pages: int) -> None:
+    """What is written counts as flushed, and nothing is forced."""
+    del least_pages
+    self._decided = None
+    self._queue.flushed_where = self._queue.get_max_offset()
+    _note_flushed(self._queue, self._checkpoint)
 
 
 @replace(GroupCommitService, "do_commit")
@@ -112,6 +121,8 @@ BUGS = (
             "ROCKETMQ-321", replacements=(_pass_over_the_young,)),
     Variant("cl-multipath-ratio", "bug", "The least usage of several disks is that of none.",
             "apache/rocketmq 9b0e31e469", replacements=(_least_of_nothing,)),
+    Variant("seeded-written-is-flushed", "bug", "ASYNC_FLUSH takes what is written for flushed, and forces nothing.",
+            "an idea: a port that leaves it to the operating system", replacements=(_count_what_is_written,)),
     Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
             replacements=(_look_at_the_first_unit,)),
     Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",

@@ -26,6 +26,15 @@ def _give_up_one_too_soon(reconsume_times: int, delay_level: int, max_reconsume_
     return reconsume_times + 1 >= max_reconsume_times or delay_level < 0
 
 
+@around(retry_level, "max_reconsume_times")
+def _allow_one_more(original: Callable[..., int]) -> Callable[..., int]:
+    def max_reconsume_times(configured: int, *, orderly: bool) -> int:
+        """The first attempt does not count."""
+        return original(configured, orderly=orderly) + 1
+
+    return max_reconsume_times
+
+
 @replace(retry_level, "send_back_delay_level")
 def _wait_a_second(reconsume_times: int, delay_level: int, max_reconsume_times: int) -> int:
     """Every retry waits for the first level."""
@@ -82,6 +91,8 @@ def _note_what_was_delivered(first_offset: int) -> int:
 BUGS = (
     Variant("seeded-given-up-too-soon", "bug", "A message is a dead letter one attempt too soon.", _IDEA,
             replacements=(_give_up_one_too_soon,)),
+    Variant("seeded-most-is-one-more", "bug", "A client asks for one more attempt than its group is to have.", _IDEA,
+            replacements=(_allow_one_more,)),
     Variant("seeded-retries-wait-a-second", "bug", "Every retry waits for the first delay level.", _IDEA,
             replacements=(_wait_a_second,)),
     Variant("seeded-suspended-begins-at-once", "bug", "A queue that is suspended does not rest.", _IDEA,

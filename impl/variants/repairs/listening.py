@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from impl.client import send_kernel
+from impl.client import send_kernel, send_message_back
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
 from impl.client.mq_client_api import MQClientAPI
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import MQBrokerError
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -73,6 +74,18 @@ def _anew_only_if_refused(original: Callable[..., Awaitable[None]]) -> Callable[
     return send_message_back
 
 
+@around(send_message_back, "send_to_retry_topic")
+def _counted_as_by_the_broker(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def send_to_retry_topic(  # as its module has it
+        instance: MQClientInstance, group: str, msg: MessageExt, reconsume_times: int, max_reconsume_times: int,
+    ) -> None:
+        """The copy has the number of its next attempt, and a broker compares that of the last one with the limit."""
+        ahead = reconsume_times - msg.reconsume_times
+        await original(instance, group, msg, reconsume_times, max_reconsume_times + ahead)
+
+    return send_to_retry_topic
+
+
 @replace(send_kernel, "_reconsume_times")
 def _keep_the_number(msg: Message) -> tuple[int, int | None]:
     """Both properties stay in the message, so that a second attempt says the same."""
@@ -124,9 +137,10 @@ def _what_is_not_over(original: Callable[..., Awaitable[ConsumeOrderlyStatus]]) 
 
 REPAIRS = (
     Variant(
-        "sent_back_once", "repair", "A message whose send-back was not answered is not sent anew.",
+        "sent_back_once", "repair", "A message whose send-back was not answered is not sent anew, and has no attempt "
+        "less if it was refused.",
         "the idea: only an MQBrokerException leads to the second way in DefaultMQPushConsumerImpl#sendMessageBack",
-        ("X5",), (_tell_refusals_from_silence, _anew_only_if_refused),
+        ("X5",), (_tell_refusals_from_silence, _anew_only_if_refused, _counted_as_by_the_broker),
     ),
     Variant(
         "expired_is_over", "repair", "A message that has expired is not sent back when its listener fails.",

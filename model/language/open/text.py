@@ -252,13 +252,15 @@ class Writer:
         return [*lines, "return w"]
 
     def _looped(self, variable: Variable, one: Assignment, names: Names) -> str:
-        """What a loop of an assignment runs through: with `ite(condition, value, the cell)` no others change."""
-        value = one.value
-        keeps = value is not None and value.op == "ite" and value.args[2].op == "read" and (
-            value.args[2].payload[1] == one.variable and value.args[2].args == one.keys)
+        """What a loop of an assignment runs through: where it changes nothing it need not come."""
         bound = {known for known in names if isinstance(known, Variable)}
-        given = conjuncts(value.args[0]) if value is not None and keeps and variable.sort.kind == NAT else ()
-        return next((source for source, _ in self._sources(variable, bound, given, names)), elements(variable.sort))
+        given = _changed_where(one) if variable.sort.kind == NAT else ()
+        source = next((source for source, _ in self._sources(variable, bound, given, names)), elements(variable.sort))
+        for node in given:
+            is_least = node.op == "le" and node.args[1].op == "var" and node.args[1].payload is variable
+            if is_least and free_variables(node.args[0]) <= bound and source.startswith("range("):
+                return source.replace("range(", f"range({self.text(node.args[0], names)}, ", 1)
+        return source
 
     def _assigned(self, one: Assignment, names: Names) -> tuple[str, str]:
         info = self.concept.variables[one.variable]
@@ -289,6 +291,18 @@ def _completes(variable: Variable, bound: set[Variable], given: Sequence[Node]) 
 
 def _clauses(loops: Sequence[tuple[str, str]]) -> str:
     return " ".join(f"for {name} in {values}" for name, values in loops)
+
+
+def _changed_where(one: Assignment) -> tuple[Node, ...]:
+    """What is true wherever a loop can change a cell: `ite(condition, value, cell)`, and `cell | condition`."""
+    value = one.value
+    if value is None or value.op not in ("ite", "or"):
+        return ()
+    kept = [arg for arg in value.args if arg.op == "read" and arg.payload[1] == one.variable and arg.args == one.keys]
+    if not kept or (value.op == "ite" and value.args[2] is not kept[-1]):
+        return ()
+    given = value.args[:1] if value.op == "ite" else [arg for arg in value.args if arg not in kept]
+    return conjuncts(given[0]) if len(given) == 1 else ()
 
 
 def _shared(action: Action, guards: Sequence[Node]) -> set[Node]:

@@ -166,12 +166,20 @@ def clear_below(s: Numbered) -> None:
         s.marked[i] = language.ite(i < s.end, language.FALSE, s.marked[i])
 
 
+@language.action("nothing")
+def mark_from(s: Numbered, first: Count) -> None:
+    """All numbers from one to the end are marked."""
+    for i in every(Count):
+        s.marked[i] = s.marked[i] | ((first <= i) & (i < s.end))
+
+
 def test_a_loop_over_naturals_goes_as_far_as_it_changes_something() -> None:
     reading = OpenReading(Numbered.concept)
     with pytest.raises(UnboundedError, match="ranges over all of Count; bound it"):
         reading.step("clear", (), {})
     state = {("end",): 2, ("marked", 1): True, ("marked", 4): True}
     assert reading.step("clear_below", (), state) == {("marked", 0): False, ("marked", 1): False}
+    assert reading.step("mark_from", (2,), {("end",): 4}) == {("marked", 2): True, ("marked", 3): True}
 
 
 def test_a_quantifier_over_all_naturals_is_refused_and_a_bounded_one_is_not() -> None:

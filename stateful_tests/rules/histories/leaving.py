@@ -26,7 +26,7 @@ from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker, Consumer
 from stateful_tests.rules.histories.promises import MEMBER
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 A, C, G, ID, AT = "broker-a", "c1", "G", "c1@1", "c1:1"
 MQ = MessageQueue("orders", A, 0)
@@ -134,6 +134,8 @@ HISTORIES = (
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5, "persistAllConsumerOffset")), views=known(), bounds=CALM),
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5)), views=known(), bounds=CALM,
             kept_views=known(known_addresses={})),
+    Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5)), views=known(), bounds=CALM,
+            kept_views=known(known_addresses=Turns(KNOWN, {}))),
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5)), views=known(), bounds=CALM, kept_views=FAILS),
     Written(ADDRESSES, (), views=addresses(MORE, MINE, MINE), kept=(UP,), kept_views=addresses(MINE, MINE, MINE)),
     Written(ADDRESSES, (), views=addresses(MORE, MINE), kept=(UP,), kept_views=addresses(MORE, MINE, MORE)),

@@ -21,6 +21,8 @@ from impl.events import (
     QueuesHeld,
     QueueSought,
     StoreLoaded,
+    TopicLeft,
+    TopicTakenAgain,
 )
 from stateful_tests.rules.written import Written
 
@@ -74,6 +76,7 @@ AGAIN, BY_HAND, ASKED = (3, C, PollBegan(G, auto_commit=True)), (3, C, PollBegan
     3, C, CommitAsked(G))
 SOUGHT = (3, C, QueueSought(G, MQ, 4))
 RESTS, GOES_ON = ((3, C, QueueRested(G, MQ, rested=rested)) for rested in (True, False))
+LEFT, TAKEN_AGAIN = (1, C, TopicLeft(G, "orders")), (1, C, TopicTakenAgain(G, "orders"))
 KILLED, FULL = (3, C, ProcessKilled(1, power_loss=False)), (0, B, DiskFilled(95))
 ELSEWHERE = (0, "broker-b", DiskFilled(95))
 
@@ -96,6 +99,8 @@ HISTORIES = (
         ((powerless(power_loss=False), comes_up(last_exit_ok=True)), ()))),
     Written("only_the_held_is_polled", (has(MQ2), polled(5)), (has(MQ, MQ2), polled(5)), says="which it does not have"),
     Written("only_the_held_is_polled", (has(MQ), has(), polled(5)), (has(), polled(5, at=C2), polled(5, group=H))),
+    Written("only_the_held_is_polled", (has(MQ), LEFT, has(), polled(5)), causes=("X27",)),
+    Written("only_the_held_is_polled", (has(MQ), TAKEN_AGAIN, has(), polled(5)), causes=()),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), sent(7)), (polled(5, 6), AGAIN, sent(7)),
             says="done with all below 5"),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), BY_HAND, sent(7)), (polled(5, 6), ASKED, sent(7))),

@@ -25,6 +25,8 @@ from impl.events import (
     QueueRested,
     QueuesHeld,
     QueueSought,
+    TopicLeft,
+    TopicTakenAgain,
     WaysMixed,
     WorldHealed,
 )
@@ -32,7 +34,7 @@ from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange
 from stateful_tests.rules.histories.membership import BROKER
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G = "broker-a", "c1", "G"
@@ -93,15 +95,22 @@ def told(offset: int, ms: int = 1, queue_id: int = 0) -> Told:
     return ms, B, OffsetAnswered(B, G, "orders", queue_id, f"{C}:1", offset)
 
 
+def leaves(ms: int = 5, topic: str = "orders", group: str = G) -> Told:
+    """It unsubscribes a topic."""
+    return ms, C, TopicLeft(group, topic)
+
+
 def looks(ms: int) -> Told:
     """It is time to look."""
     return ms, "world", WorldHealed()
 
 
+AGAIN = 1, C, TopicTakenAgain(G, "orders")
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
 STARTED_BEFORE = (0, B, BrokerStarted(B, B, 0))
 BROKER_STARTS, BROKER_DIES = (3, B, BrokerStarted(B, B, 0)), (2, B, ProcessKilled(1, power_loss=False))
+TAKEN = Tables(taken_to_poll=[MQ])
 FIRST, LAST = (Tables(polls_from=where) for where in (
     ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET))
 
@@ -151,6 +160,22 @@ HISTORIES = (
             (STARTED_BEFORE, BROKER_DIES, has(MQ, ms=500_000))),
     Written("polled_queue_is_pulled", ((0, "x", ConnectionSevered("y", 1)), has(MQ)),
             ((0, "x", ConnectionSevered(B, 1)), has(MQ))),
+    Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN, pulled(), rests(5, rested=False)), views=TAKEN,
+            says="since its topic was subscribed again"),
+    Written("topic_taken_again_is_pulled", (AGAIN, pulled(mq=MQ2)), (leaves(),), views=TAKEN),
+    Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN,), views=TAKEN, kept_views=Tables()),
+    Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN,), views=TAKEN,
+            kept_views=Tables(taken_to_poll=Turns([MQ], []))),
+    Written("topic_taken_again_is_pulled", (AGAIN, leaves(group="H")),
+            (AGAIN, leaves()), views=TAKEN),
+    Written("topic_taken_again_is_pulled", (AGAIN, leaves(topic="invoices")),
+            (AGAIN, rests(5, rested=True)), views=TAKEN),
+    Written("topic_taken_again_is_pulled", (AGAIN, rests(5, rested=False)), (AGAIN, STOPPED), views=TAKEN),
+    Written("topic_taken_again_is_pulled", (AGAIN, looks(PULLED_MS + 2), KILLED),
+            (AGAIN, looks(PULLED_MS + 1), KILLED), bounds=CALM, views=TAKEN),
+    Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN, BROKER_STARTS), views=TAKEN),
+    Written("polled_queue_is_pulled", (leaves(ms=1), has(MQ)), causes=("U18",)),
+    Written("polled_queue_is_pulled", (leaves(ms=1, group="H"), has(MQ)), causes=()),
     Written("polled_is_committed", (polled(5), polls(3), sent(5)), (polled(5), polls(3), sent(6))),
     Written("polled_is_committed", (polled(5), ASKED), (polled(5), polls(3, auto_commit=False))),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), sent(6), polls(5))),

@@ -162,6 +162,7 @@ def even(uneven: Tables, kept: Tables, *, causes: tuple[str, ...] | None = None,
 HISTORIES = (
     even(holding(c1=(MQ, BILLS)), holding(c1=(MQ, BILLS), c2=(MQ2,)), causes=("A-9",)),
     even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MQ2), c2=(MQ2,)), causes=()),
+    even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MQ2), c2=(MQ._replace(broker_name="away"),)), causes=()),
     even(holding(c1=(MQ, BILLS)), holding(c1=(MQ,), c2=(BILLS, BILLS2))),
     even(holding(c1=(MQ, MQ2, BILLS), c2=(BILLS2,)), holding(c1=(MQ,), c2=(MQ2,)), causes=()),
     even(holding(c2=(MQ, BILLS)), holding(c2=(MQ, BILLS)), late_ms=0),

@@ -1,0 +1,61 @@
+"""Repairs of lite pull consumers whose applications leave a topic, and come back to it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+
+from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.common.message_selector import MessageSelector
+from impl.decisions.message_queue import MessageQueue
+from impl.variants.variant import Variant, around
+
+
+@around(DefaultLitePullConsumerImpl, "unsubscribe")
+def _drop_what_waits(original: Callable[[DefaultLitePullConsumerImpl, str], None]) -> Callable[..., None]:
+    def unsubscribe(self: DefaultLitePullConsumerImpl, topic: str) -> None:
+        """No poll gives what was pulled before."""
+        for mq, pq in self.rebalance_impl.process_queue_table.entries():
+            if mq.topic == topic:
+                pq.dropped = True
+        original(self, topic)
+
+    return unsubscribe
+
+
+@around(DefaultLitePullConsumerImpl, "subscribe")
+def _give_up_before(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def subscribe(
+        self: DefaultLitePullConsumerImpl, topic: str, selector: str | MessageSelector = "*",
+    ) -> None:
+        """What is left of the topic's last time goes first, so that the next rebalance takes its queues anew."""
+        await self.rebalance_impl.truncate_message_queue_not_my_topic(self.node)
+        await original(self, topic, selector)
+
+    return subscribe
+
+
+@around(DefaultLitePullConsumerImpl, "message_queue_changed")
+def _take_what_is_subscribed(original: Callable[..., None]) -> Callable[..., None]:
+    def message_queue_changed(
+        self: DefaultLitePullConsumerImpl, topic: str, mq_all: Collection[MessageQueue],
+        mq_divided: Collection[MessageQueue],
+    ) -> None:
+        """A rebalance that has begun before the topic was left takes none of its queues."""
+        if self.rebalance_impl.subscription_inner.contains_key(topic):
+            original(self, topic, mq_all, mq_divided)
+
+    return message_queue_changed
+
+
+REPAIRS = (
+    Variant(
+        "left_topic_is_not_polled", "repair", "Who unsubscribes a topic drops its process queues.",
+        "the idea: setDropped in AssignedMessageQueue#removeAssignedMessageQueue", ("X27",), (_drop_what_waits,),
+    ),
+    Variant(
+        "left_topic_is_given_up", "repair", "Who subscribes a topic again has given up its queues before, and who has "
+        "left it takes none.",
+        "the idea: RebalanceImpl#truncateMessageQueueNotMyTopic in DefaultLitePullConsumerImpl#subscribe", ("U18",),
+        (_give_up_before, _take_what_is_subscribed),
+    ),
+)

@@ -1,0 +1,61 @@
+"""The hazards of lite pull consumers, on shipped: an application leaves a topic, and comes back to it."""
+
+from __future__ import annotations
+
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.events import MessagesPolled, PullSuspended, QueuesHeld, TopicLeft, TopicTakenAgain
+from stateful_tests.stories.scenes import stage
+from stateful_tests.worlds.producers import Sending
+from stateful_tests.worlds.pullers import REST_MS, Pulling
+from stateful_tests.worlds.world import World
+
+POLLS = Pulling(
+    LitePullConsumerConfig("G", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), "orders", work_ms=2_000)
+ACTS = "whether an application does more than poll"
+LEAVES = {ACTS: 1, "what an application does besides": 4, "whether it leaves the topic": 1}
+
+
+def leaves_the_topic(world: World) -> int:
+    """An application polls, works long on each batch, and unsubscribes; since when, ms."""
+    stage(world)
+    world.add_puller("c1", POLLS)
+    world.add_producer("producer1", Sending("orders"))
+    world.run(44_000)  # behind a rebalance
+    for what, drawn in LEAVES.items():
+        world.script.draw(what, drawn)
+    world.run_until(lambda: bool(world.events(TopicLeft)), 10_000)
+    world.script.draw(ACTS, 0)
+    return world.now_ms
+
+
+def test_u18_a_topic_that_is_subscribed_again_before_a_rebalance_is_not_pulled() -> None:
+    with World() as world:
+        left_ms = leaves_the_topic(world)
+        world.run(REST_MS + 90_000)
+        assert len(world.events(TopicTakenAgain)) == 1
+        assert world.events(PullSuspended, since_ms=left_ms + 1) == []
+
+
+def test_u18_a_topic_that_is_left_while_a_rebalance_shares_it_out_is_not_pulled() -> None:
+    with World() as world:
+        stage(world)
+        world.run(60_000)
+        world.script.pause("before dispatchPullRequest", 3_000)
+        for what, drawn in LEAVES.items():
+            world.script.draw(what, drawn)
+        world.add_puller("c1", POLLS)
+        world.add_producer("producer1", Sending("orders"))
+        world.run_until(lambda: bool(world.events(TopicLeft)), 10_000)
+        world.script.draw(ACTS, 0)
+        world.run(100_000)
+        assert len(world.events(TopicTakenAgain)) == 1
+        assert world.events(QueuesHeld)[-1][1].mqs != frozenset()
+        assert world.events(PullSuspended) == []
+
+
+def test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled() -> None:
+    with World() as world:
+        left_ms = leaves_the_topic(world)
+        world.run(REST_MS - 2_000)
+        assert world.events(MessagesPolled, since_ms=left_ms + 1) != []
