@@ -158,9 +158,12 @@ class pull_waits_for_its_version(Rule):
     cite = "PullMessageProcessor#processRequest: SUBSCRIPTION_NOT_LATEST"
     about = "at group mq"
 
-    # The newest version that a broker has ever had; whom a pull has asked, by which version, unless several go at once.
+    # The newest version that a broker has ever had; the pulls of a client that have not ended there, each with whom it
+    # asks by which version, None where that is not known; how many were sent since one was answered: the broker may
+    # still have those that have failed.
     newest = Kept("at group topic", survives="all")
-    asked = Kept("at client_id group mq")
+    open = Kept("at client_id group mq")
+    sent = Kept("at group mq", survives="all")
 
     @on(events.SubscriptionUpdated)
     def hears(self, _: int, at: str, event: events.SubscriptionUpdated) -> None:
@@ -169,28 +172,40 @@ class pull_waits_for_its_version(Rule):
 
     @on(events.PullSuspended)
     def pulls(self, _: int, at: str, event: events.PullSuspended) -> None:
-        key = at, *event[:3]
-        alone = key not in self.asked and (at, event.group) in self.facts.consumers
-        self.asked[key] = (machine_of(event.asked), event.by_version) if alone else None
+        place = at, event.group, event.mq
+        self.sent[place] = self.sent.get(place, 0) + 1
+        is_pushed_to = (at, event.group) in self.facts.consumers
+        asked = (machine_of(event.asked), event.by_version) if is_pushed_to else None
+        self.open.setdefault((at, *event[:3]), []).append(asked)
 
     @on(events.PullFailed)
     def fails(self, _: int, at: str, event: events.PullFailed) -> None:
-        self.asked.pop((at, *event[:3]), None)
+        self._ends((at, *event[:3]))
 
     @on(events.PullHeld)
     def is_held(self, _: int, at: str, event: events.PullHeld) -> Iterator[Told]:
         client, queue = machine_of(event.connection), (event.topic, event.queue_id)
-        for key, asked in self.asked.items():
+        for key, pulls in self.open.items():
             mq = key[3]
-            if (key[0], key[2], mq.topic, mq.queue_id) == (client, event.group, *queue) and asked and asked[0] == at:
-                yield from self._too_soon(key, asked)
+            is_its = (key[0], key[2], mq.topic, mq.queue_id) == (client, event.group, *queue)
+            alone = len(pulls) == 1 == self.sent.get((client, event.group, mq))
+            if is_its and alone and pulls[0] and pulls[0][0] == at:
+                yield from self._too_soon(key, pulls[0])
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
         key = at, *event[:3]
-        asked = self.asked.pop(key, None)
+        asked = self._ends(key)
+        self.sent.pop((at, event.group, event.mq), None)
         if asked:
             yield from self._too_soon(key, asked)
+
+    def _ends(self, key: tuple[str, str, str, MessageQueue]) -> tuple[str, int] | None:
+        # Of several nobody knows which one has ended: a queue that was given up may have been taken again.
+        pulls = self.open.pop(key, [])
+        if len(pulls) > 1:
+            self.open[key] = [None] * (len(pulls) - 1)
+        return pulls[0] if len(pulls) == 1 else None
 
     def _too_soon(self, key: tuple[str, str, str, MessageQueue], asked: tuple[str, int]) -> Iterator[Told]:
         (at, _, group, mq), (broker, version) = key, asked
