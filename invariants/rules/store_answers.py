@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
+from impl.decisions.names import REPLY_TOPIC_POSTFIX
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
@@ -55,7 +56,10 @@ class acknowledged_is_on_the_disk(Rule):
 
 
 class broker_takes_messages(Rule):
-    """Where nothing fails no broker says that it cannot take a message, or is too busy for it."""
+    """Where nothing fails no broker says that it cannot take a message, or is too busy for it.
+
+    Ignores replies: a broker that is not connected to who has asked says SYSTEM_ERROR, and keeps the reply all the same.
+    """
 
     cite = "SendMessageProcessor#handlePutMessageResult, #rejectRequest, BrokerFastFailure#cleanExpiredRequest"
     about = "broker code"
@@ -63,7 +67,7 @@ class broker_takes_messages(Rule):
 
     @after(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        if event.code in _UNABLE:
+        if event.code in _UNABLE and not event.topic.endswith(REPLY_TOPIC_POSTFIX):
             yield self.told(f"{event.broker} does not take {event.key} of {at}: it says {_UNABLE[event.code]}",
                             event.broker, event.code)
 
