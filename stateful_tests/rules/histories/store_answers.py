@@ -45,7 +45,7 @@ HISTORIES = (
             kept_views=Tables(calm=False)),
     Written("broker_takes_messages", (answered(1, 2),), (answered(1), answered(1, 14)), says="SYSTEM_BUSY"),
     Written("broker_takes_messages", (answered(1, 1),), (
-        (1, P, SendAnswered(A, "DefaultCluster_REPLY_TOPIC", -1, -1, -1, "k", 1)),)),
+        (1, P, SendAnswered(B, "DefaultCluster_REPLY_TOPIC", -1, -1, -1, "k", 1)),)),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED, causes=(),
             says="a loss of power may take it", kept=(loaded(), PUT, answered(2)), kept_views=ON_DISK),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=SHORT,
