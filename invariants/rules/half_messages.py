@@ -178,7 +178,7 @@ class ended_half_message_is_left_alone(Rule):
     excuses = (
         Excuse("it was tried more than once, and may be there more than once",
                when=lambda rule, told: told.about in rule.again),
-        Excuse("it was put back for a question when it was committed at the place before that",
+        Excuse("it was put back for a question, which was on its way, when it was committed at the place before that",
                when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
         Excuse("its broker has not dispatched yet what says that it has ended",
                when=lambda rule, told: _is_not_dispatched(rule, told.about[0])),
@@ -190,7 +190,8 @@ class ended_half_message_is_left_alone(Rule):
     put = Kept("id", survives="all")
     again = Kept("id", survives="all", begins=(Match(events.SendAttempted, of="id=key", having=lambda one: (
         one.attempt > 1)),))
-    # Where a broker has put it last as a half message, and when it was committed at another place than that.
+    # Where a broker has put it last as a half message, and when it was committed at another place than that, or put at
+    # another place for a question that was on its way.
     place = Kept("at id", survives="all")
     elsewhere = Kept("id", survives="all")
     # When a process has put it into its topic.
@@ -217,5 +218,8 @@ class ended_half_message_is_left_alone(Rule):
             return
         self.put[event.key,] = self.put.get((event.key,), 1) - 1
         since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
-        if ms - since_ms > deadlines.asked(self.bounds):
+        is_late = ms - since_ms > deadlines.asked(self.bounds)
+        if ms > since_ms and (not is_late or _is_not_dispatched(self, event.key)):
+            self.elsewhere[event.key,] = ms
+        if is_late:
             yield self.told(f"{at} is asked about {event.key} {ms - since_ms} ms after it was committed", event.key)

@@ -58,7 +58,7 @@ class acknowledged_is_on_the_disk(Rule):
 class broker_takes_messages(Rule):
     """Where nothing fails no broker says that it cannot take a message, or is too busy for it.
 
-    Ignores replies: a broker that is not connected to who has asked says SYSTEM_ERROR, and keeps the reply nevertheless.
+    Ignores replies: a broker that is not connected to who has asked says SYSTEM_ERROR, and keeps the reply anyway.
     """
 
     cite = "SendMessageProcessor#handlePutMessageResult, #rejectRequest, BrokerFastFailure#cleanExpiredRequest"

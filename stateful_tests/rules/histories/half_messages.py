@@ -67,7 +67,7 @@ TWICE = Tables(transaction_check_max=2)
 PUTS = tuple(appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (1, 2, 3))
 COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
 LATE_MS = 900_000
-PUT_BACK = appended(12, RMQ_SYS_TRANS_HALF_TOPIC)
+PUT_BACK, PUT_BACK_LATE = (appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (12, 14))
 BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"))
 
 NOTED_BEFORE, NOTED = ((ms, A, MessageAppended(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500, 100, None)) for ms in (9, 10))
@@ -156,6 +156,8 @@ HISTORIES = (
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, ASKED_FOR, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, PUT_BACK, asked(13), PUT_BACK_LATE, asked(LATE_MS)), causes=()),
     # It is put back with a question, and the answer to a former one names the place before.
     Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, asked(3), taken(100), COMMITTED, asked(LATE_MS)),
             kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),
