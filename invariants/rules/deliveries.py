@@ -75,7 +75,8 @@ class failure_is_retried_once(Rule):
     shipped = "violated: X5 a send-back is repeated that was stored, X7 an expired message fails as well"
     cite = "DefaultMQPushConsumerImpl#sendMessageBack, ProcessQueue#cleanExpiredMsg"
     about = "key"
-    excuses = (cause("X5", "a client sends it itself", when=lambda rule, told: told.about in rule.anew),
+    excuses = (Excuse("its producer has sent it again", when=lambda rule, told: told.about in rule.again),
+               cause("X5", "a client sends it itself", when=lambda rule, told: told.about in rule.anew),
                cause("X7", "it has expired", when=lambda rule, told: told.about in rule.expired))
 
     # How often listeners have failed with a message that was given to one; how often it was put off since.
@@ -87,6 +88,8 @@ class failure_is_retried_once(Rule):
     late = Kept("at mq offset key")
     expired = Kept("key", survives="all")
     anew = Kept("key", survives="all")
+    again = Kept("key", survives="all", begins=(Match(SendAttempted, having=lambda one: (
+        one.group != CLIENT_INNER_PRODUCER_GROUP and one.attempt > 1)),))
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> None:

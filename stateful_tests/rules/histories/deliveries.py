@@ -116,6 +116,9 @@ HISTORIES = (
     Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), sent(3, 5), put_off(3, 5)), causes=("X5",),
             kept=(*FAILED, sent(3, 5), put_off(3, 5))),
     Written("failure_is_retried_once", broken=(sent(0, 5), *FAILED, put_off(2, 5), put_off(3, 5)), causes=()),
+    Written("failure_is_retried_once", broken=(sent(0, 5, group="P"), given(1, 5), put_off(2, 5)),
+            kept=(sent(0, 5, 2, group="P"), given(1, 5), put_off(2, 5))),
+    Written("failure_is_retried_once", broken=(sent(0, 5, 2), given(1, 5), put_off(2, 5)), causes=()),
 
     Written("ordered_messages_stay_in_order", broken=(given(1, 5, orderly=True), given(2, 6, orderly=True)),
             kept=(given(1, 5, orderly=True), answered(2, 5), given(3, 6, orderly=True)), says="c1 has not settled 5"),
