@@ -119,7 +119,8 @@ class expired_was_had_too_long(Rule):
 class leaver_commits_before_it_leaves(Rule):
     """Where nothing fails who shuts down has committed when it says goodbye: others take its queues at once.
 
-    What a broker takes of a client behind its goodbye counts from the first broker on that takes the goodbye.
+    What a broker takes of a client behind its goodbye counts from the first broker on that takes the goodbye. A timer
+    that was under way may send once more what was sent before.
     """
 
     cite = "DefaultMQPushConsumerImpl#shutdown: persistConsumerOffset, unregisterConsumer"
@@ -129,10 +130,13 @@ class leaver_commits_before_it_leaves(Rule):
         events.ResetReceived, of="at group"), lasts=deadlines.reset),)
 
     gone_ms = Kept("client_id group", survives="all", begins=(_UNREGISTERED,), ends=(events.ConsumerStarted,))
+    sent = Kept("client_id group mq", survives="all")  # the greatest before
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
-        since_ms = self.gone_ms.get((event.client_id, event.group))
-        if since_ms is not None:
+        since_ms, before = self.gone_ms.get((event.client_id, event.group)), self.sent.get(event[:3], -1)
+        if since_ms is None:
+            self.sent[event[:3]] = max(before, event.offset)
+        elif event.offset > before:
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} behind its goodbye", at,
                             event.group, event.mq, since_ms=since_ms)

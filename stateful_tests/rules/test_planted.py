@@ -203,7 +203,7 @@ PLANTED = (
     ("given_up_is_not_settled", "repaired+seeded-given-up-is-settled", "listeners", "calm", 2),
     ("attempts_count_up", "repaired+seeded-suspended-is-not-counted", "stored_orderly", "calm", 0),
     ("expired_was_had_too_long", "repaired+seeded-timeout-is-in-seconds", "stored_retry", "calm", 0),
-    ("leaver_commits_before_it_leaves", "repaired+seeded-goodbye-comes-first", "listeners", "calm", 0),
+    ("leaver_commits_before_it_leaves", "repaired+seeded-goodbye-comes-first", "stored", "calm", 1),
     ("send_outcome_is_honest", "repaired+seeded-refused-is-stored", "sending", "calm", 0),
     ("dead_letter_comes_after_all_attempts", "repaired+seeded-given-up-too-soon", "stored_retry", "calm", 0),
     ("retries_wait_longer_each_time", "repaired+seeded-retries-wait-a-second", "stored_retry", "calm", 0),

@@ -35,6 +35,7 @@ SETTLED = (6, C, MessagesSettled(ID, G, MQ, (5,)))
 KILLED = (4, C, ProcessKilled(1, power_loss=False))
 IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=True))
 SENT = (5, C, OffsetSent(ID, G, MQ, 5))
+SENT_MORE, SENT_OF_ANOTHER = (5, C, OffsetSent(ID, G, MQ, 6)), (5, C, OffsetSent(ID, "H", MQ, 6))
 MINUTE = Tables(consume_timeout_ms=MINUTE_MS)
 
 
@@ -84,6 +85,9 @@ HISTORIES = (
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye("closed"), SENT)),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(), IN_ORDER, SENT)),
+    Written("leaver_commits_before_it_leaves", (SENT, says_goodbye(), SENT_MORE), (SENT, says_goodbye(), SENT)),
+    Written("leaver_commits_before_it_leaves", (SENT, SENT_OF_ANOTHER, says_goodbye(), SENT_MORE),
+            (SENT_MORE, SENT, says_goodbye(), SENT_MORE)),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(), SENT),
             kept_views=Tables(calm=False)),
 )
