@@ -316,7 +316,7 @@ def cramped(world: World) -> None:
     servers(world)
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
-    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC), body_bytes=range(1, 400),
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC), body_bytes=range(144, 400),
                                          delay_levels=(0, 0, 0, 0, 3, 4, 5, 18)))
 
 

@@ -44,10 +44,17 @@ class NothingToDoError(Exception):
     """A deed finds nobody, or nothing, to do something to."""
 
 
+MOST = 256  # Tape#pick
+
+
 def each_of(world: World, *questions: tuple[str, Sequence[Any]]) -> list[Any]:
-    """What the tape picks for each question from its items; all are put before one without items ends the deed."""
+    """What the tape picks for each question from its items; all are put before one without items ends the deed.
+
+    Of more items than a tape can tell apart it picks from every second one, or every third, and so on.
+    """
     tape = world.simulation.kernel.tape
-    picked = [items[tape.pick(len(items), what)] if items else None for what, items in questions]
+    few = [(what, items[::-(-len(items) // MOST) or 1]) for what, items in questions]
+    picked = [items[tape.pick(len(items), what)] if items else None for what, items in few]
     if not all(items for _, items in questions):
         raise NothingToDoError
     return picked

@@ -79,7 +79,7 @@ class Sending:
     many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
     undecided -- of some transactions nobody ever knows what became of them. rests -- after so many sends nothing is
-    sent for so long (ms); None: never. body_bytes -- how long a message may be.
+    sent for so long (ms); None: never. body_bytes -- how long a message may be, at most 256 lengths.
     """
 
     topic: str

@@ -59,6 +59,7 @@ def test_a_calm_world_keeps_every_promise(workload: str) -> None:
     assert set(record.kept_ms) == {rule.name for rule in promised(WORKLOADS[workload].promises)}
     assert set(record.kept_ms) > set(WORKLOADS[workload].promises)
     assert 1_000 < record.segments < (MAX_SEGMENTS + MORE_SEGMENTS * record.ms / 1_000) / 2
+    assert bytes(record.choices)
 
 
 def test_a_run_is_its_tape_in_every_process() -> None:
