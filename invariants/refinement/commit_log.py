@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
-from invariants.refinement.maps import Map, hears
+from invariants.refinement.maps import Map, hears, placed
 from invariants.refinement.monitor import Monitor, Step
 from invariants.views import Machines, Views
 from model.commit_log.store import Store
@@ -43,7 +42,8 @@ def followers(machines: Machines, _groups: object, _scopes: object) -> list[Foll
 class _Store:
     """A store. ends -- of each position, where it ends in the log. early -- what recovery has dispatched until now.
 
-    grown -- queues for which something was dispatched in this segment.
+    grown -- queues for which something was dispatched in this segment. failed -- whether a force of the log has failed
+    in it.
     """
 
     def __init__(self, machine: str, views: Views) -> None:
@@ -54,6 +54,7 @@ class _Store:
         self.ends: list[int] = []
         self.early: list[events.MessageDispatched] = []
         self.grown: dict[tuple[str, int], None] = {}
+        self.failed = False
 
     def place(self, offset: int) -> int:
         """How many positions of the log end at an offset or before it."""
@@ -69,8 +70,7 @@ class _Store:
 
     def noted(self, found: list[Finding]) -> list[Finding]:
         """With the broker."""
-        return [replace(one, sentence=f"{self.machine}: {one.sentence}", about=(*one.about, ("broker", self.machine)))
-                for one in found]
+        return placed(found, self.machine, broker=self.machine)
 
     def begins(self) -> None:
         """Take over what is there; nothing waits for its dispatch."""
@@ -87,6 +87,7 @@ class _Store:
             found.update({("least", queue): least, ("units", queue): behind, ("next_offset", queue): behind})
         self.monitor.write(found)
 
+    @hears(events.MessageAppended)
     def appended(self, event: events.MessageAppended) -> list[Finding]:
         """CommitLog#asyncPutMessage."""
         place = len(self.ends)
@@ -94,6 +95,7 @@ class _Store:
         found = self.take(event, [("append", ((event.topic, event.queue_id),))])
         return found + self.compare({("offset_of", place): event.queue_offset})
 
+    @hears(events.MessageDispatched)
     def dispatched(self, event: events.MessageDispatched) -> list[Finding]:
         """DefaultMessageStore#doDispatch: the record that comes next."""
         if self.value("phase") == "DOWN":
@@ -103,27 +105,35 @@ class _Store:
         found = self.take(event, [("dispatch", ())])
         return found + self.compare({("dispatched",): self.place(event.commit_log_offset) + 1})
 
-    def flushed(self, event: events.LogFlushed, *, in_vain: bool) -> list[Finding]:
+    @hears(events.LogFlushed)
+    def flushed(self, event: events.LogFlushed) -> list[Finding]:
         """MappedFileQueue#flush: what lies before the record at the former end counts as forced, too."""
         before, place = self.value("flushed"), self.place(event.offset)
         if place < self.value("end"):
             self.monitor.write({("flushed",): place, **{
-                ("durable", one): True for one in range(before, 0 if in_vain else place)}})
+                ("durable", one): True for one in range(before, 0 if self.failed else place)}})
             return []
         if before >= place:
             return []
-        found = self.take(event, [("flush_in_vain" if in_vain else "flush_newer" if before else "flush", ())])
+        found = self.take(event, [("flush_in_vain" if self.failed else "flush_newer" if before else "flush", ())])
         ends = [0, *self.ends]
-        return found + self.compare({} if in_vain else {
+        return found + self.compare({} if self.failed else {
             ("durable", one): self.views.is_forced(self.machine, ends[one], ends[one + 1] - ends[one])
             for one in range(before, place)})
 
+    @hears(events.LogExpired)
     def expired(self, event: events.LogExpired) -> list[Finding]:
         """MappedFileQueue#deleteExpiredFileByTime: a file is as many steps as it has records."""
         found = list[Finding]()
         for _ in range(self.value("first"), self.place(event.min_offset)):
             found += self.take(event, [("expire", ())], [("expire_early", ())])
         return found
+
+    @hears(events.ForceFailed)
+    def fails(self, event: events.ForceFailed) -> list[Finding]:
+        """MappedFile#flush: what was written may not be on the disk."""
+        self.failed |= event.path.startswith(LOG)
+        return []
 
     def loaded(self, event: events.StoreLoaded) -> list[Finding]:
         """CommitLog#recoverNormally, #recoverAbnormally: what is gone had not been forced."""
@@ -169,36 +179,18 @@ class _Store:
 class Logs(Map):
     """Follower of the stores of all masters; see Follower.
 
-    stores -- by machine. stopping -- machines whose brokers stop in this segment. failed -- where a force of the log
-    has failed in this segment.
+    stores -- by machine. stopping -- machines whose brokers stop in this segment.
     """
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
-        super().__init__(machines, NAME, ())
+        super().__init__(machines, NAME, (), _Store)
         self.stores: dict[str, _Store] = {}
         self.stopping: dict[str, events.BrokerStopping] = {}
-        self.failed: set[str] = set()
 
-    @hears(events.MessageAppended)
-    def _appended(self, machine: str, event: events.MessageAppended) -> list[Finding]:
-        store = self.stores.get(machine)
-        return [] if store is None else store.appended(event)
-
-    @hears(events.MessageDispatched)
-    def _dispatched(self, machine: str, event: events.MessageDispatched) -> list[Finding]:
-        store = self.stores.get(machine)
-        return [] if store is None else store.dispatched(event)
-
-    @hears(events.LogFlushed)
-    def _flushed(self, machine: str, event: events.LogFlushed) -> list[Finding]:
-        store = self.stores.get(machine)
-        return [] if store is None else store.flushed(event, in_vain=machine in self.failed)
-
-    @hears(events.LogExpired)
-    def _expired(self, machine: str, event: events.LogExpired) -> list[Finding]:
-        store = self.stores.get(machine)
-        return [] if store is None else store.expired(event)
+    def concerned(self, machine: str, event: Any) -> _Store | None:  # noqa: ARG002  # whatever happens to its log
+        """See Map."""
+        return self.stores.get(machine)
 
     @hears(events.StoreLoaded)
     def _loaded(self, machine: str, event: events.StoreLoaded) -> list[Finding]:
@@ -237,19 +229,13 @@ class Logs(Map):
             return [] if store.value("dark") else store.take(event, [_LOSE])
         return [] if store.value("phase") == "DOWN" else store.take(event, [_KILL])
 
-    @hears(events.ForceFailed)
-    def _fails(self, machine: str, event: events.ForceFailed) -> list[Finding]:
-        if event.path.startswith(LOG):
-            self.failed.add(machine)
-        return []
-
     def compare(self, machine: str, *, whole: bool) -> list[Finding]:
         """See Map: what a broker has of its log; a stop that leaves something to be dispatched is a kill."""
         stopping, self.stopping = self.stopping, {}
-        self.failed.clear()
         store = self.stores.get(machine)
         if store is None:
             return []
+        store.failed = False
         found = list[Finding]()
         if machine in stopping and store.value("phase") != "DOWN":
             is_possible = store.monitor.possible(_STOP)

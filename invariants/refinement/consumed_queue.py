@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
 from invariants.refinement.consumers import NAME
+from invariants.refinement.maps import placed
 from invariants.refinement.monitor import Monitor, Step
+from invariants.rules.facts import queue_text
 from invariants.views import ConsumerTables
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
@@ -58,8 +59,7 @@ class ConsumedQueue:
 
     def _noted(self, found: list[Finding]) -> list[Finding]:
         """With the queue."""
-        at = f"queue {self.mq.queue_id} of {self.mq.topic} at {self.mq.broker_name}"
-        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", self.mq))) for one in found]
+        return placed(found, queue_text(self.mq), mq=self.mq)
 
     def owns(self, member: str) -> bool:
         """Whether a member has the queue."""

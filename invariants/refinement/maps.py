@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from impl.events import ProcessKilled
@@ -29,6 +30,11 @@ def takers(owner: Any) -> dict[type, Callable[..., list[Finding]]]:
     """The methods of a class, or of an object, that are marked with `hears`, by the class of the event."""
     marks = marked(owner if isinstance(owner, type) else type(owner), "hears")
     return {kind: getattr(owner, name) for kind, name in marks}
+
+
+def placed(found: list[Finding], where: str, **thing: Any) -> list[Finding]:
+    """What is found, with the place in front of its sentence, and with the one thing that it is about."""
+    return [replace(one, sentence=f"{where}: {one.sentence}", about=(*one.about, *thing.items())) for one in found]
 
 
 class Map:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from impl import events
@@ -23,8 +22,9 @@ from impl.decisions.message_queue import MessageQueue
 from invariants import process_queue as promised
 from invariants.finding import Finding
 from invariants.refinement.consumers import NAME, ConsumerMap, machine_of
-from invariants.refinement.maps import hears
+from invariants.refinement.maps import hears, placed
 from invariants.refinement.monitor import Monitor, Step, judged
+from invariants.rules.facts import queue_text
 from invariants.views import ConsumerTables, Machines
 from model.language.open.reading import OpenReading
 from model.language.open.states import Writes
@@ -60,8 +60,7 @@ class Holding:
 
     def noted(self, found: list[Finding]) -> list[Finding]:
         """With the queue."""
-        at = f"queue {self.mq.queue_id} of {self.mq.topic} at {self.mq.broker_name}"
-        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", self.mq))) for one in found]
+        return placed(found, queue_text(self.mq), mq=self.mq)
 
     def begins(self, event: events.PullBegun, memory: int | None) -> list[Finding]:
         """The first pull begins where it was told, or elsewhere; memory -- what is remembered then."""

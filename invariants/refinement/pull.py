@@ -17,7 +17,6 @@ nothing fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from impl import events
@@ -25,7 +24,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SUB_ALL
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
-from invariants.refinement.maps import Map, hears
+from invariants.refinement.maps import Map, hears, placed
 from invariants.refinement.monitor import Monitor, Step
 from invariants.views import Machines
 from model.language.open.reading import OpenReading
@@ -80,9 +79,7 @@ class _Pull:
         of, broker = self.event, self.event.broker
         at = f"pull of queue {of.queue_id} of {of.topic} by {of.connection} at {broker}"
         mq = MessageQueue(of.topic, broker, of.queue_id)
-        if not found:
-            return found
-        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", mq))) for one in found]
+        return placed(found, at, mq=mq)
 
 
 class HeldPulls(Map):

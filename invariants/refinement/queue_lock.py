@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited, Watched, lock_form, watching
+from invariants.refinement.maps import placed
 from invariants.refinement.monitor import Step
+from invariants.rules.facts import queue_text
 from model.language import Property
 from model.language.open.reading import OpenReading
 from model.language.open.states import Cell, Writes
@@ -73,8 +74,7 @@ class QueueLock:
         """With the queue, and in what was visited."""
         if isinstance(self.monitor, Watched):
             self.monitor.note(found)
-        at = f"queue {self.mq.queue_id} of {self.mq.topic} at {self.mq.broker_name}"
-        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("mq", self.mq))) for one in found]
+        return placed(found, queue_text(self.mq), mq=self.mq)
 
 
 def age(now_ms: int, then_ms: int) -> int:

@@ -13,22 +13,21 @@ than its delay (correctDeliverTimestamp). The promises of the model are not judg
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
-from invariants.refinement.maps import Map, hears
+from invariants.refinement.maps import Map, hears, placed
 from invariants.refinement.monitor import Monitor
+from invariants.rules.deadlines import LEVELS_MS
 from invariants.views import Machines, Views
 from model.language.open.reading import OpenReading
 from model.language.open.states import Writes
 from model.retry import Level
 
 NAME = "refines_retry"
-DELAYS_MS = tuple(1_000 * s for s in (1, 5, 10, 30, *range(60, 660, 60), 1200, 1800, 3600, 7200))
 LATEST_HASH = 1 << 31
 """Recovery that does not know the levels takes the hash of the tags for a time: that is less (V5)."""
 
@@ -42,7 +41,7 @@ class _Level:
     """A level. keys -- of the messages of its units."""
 
     def __init__(self, broker: str, level: int, views: Views) -> None:
-        self.broker, self.level, self.views, self.delay_ms = broker, level, views, DELAYS_MS[level - 1]
+        self.broker, self.level, self.views, self.delay_ms = broker, level, views, LEVELS_MS[level - 1]
         self.monitor = Monitor(OpenReading(Level.concept, {"delay": self.delay_ms}), (), NAME,
                                visible=("end", "due", "looked", "noted", "saved"), unmarked=("now", "due", "stored"))
         self.value, self.keys = self.monitor.value, dict[int, str | None]()
@@ -63,8 +62,7 @@ class _Level:
     def noted(self, found: list[Finding]) -> list[Finding]:
         """With the level."""
         at = f"level {self.level} at {self.broker}"
-        return [replace(one, sentence=f"{at}: {one.sentence}", about=(*one.about, ("broker", self.broker)))
-                for one in found]
+        return placed(found, at, broker=self.broker)
 
     def unit(self, place: int) -> tuple[int, int]:
         """Where the record of a unit is, -1: there is no such unit; and when it is due, 0: what it says is a hash."""
@@ -154,7 +152,7 @@ class Delays(Map):
             self.levels.pop(machine, None)
             return []
         saved, known, found = self.views.saved_delay_offsets(machine), self.levels.get(machine, {}), list[Finding]()
-        for level in range(1, len(DELAYS_MS) + 1):
+        for level in range(1, len(LEVELS_MS) + 1):
             has = self.views.queue_end(machine, RMQ_SYS_SCHEDULE_TOPIC, level - 1) or level in saved
             if level not in known and has:
                 self.level(machine, level).begins(saved.get(level, 0))

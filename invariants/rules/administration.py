@@ -10,11 +10,8 @@ from impl.decisions.flags import PERM_WRITE
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.match import Match
-from invariants.rules.orders import ILLEGAL, TOPIC, Orders
+from invariants.rules.orders import ILLEGAL, ORDER_TOPIC_CONFIG, TOPIC, Orders
 from invariants.rules.rule import Kept, Rule, Told, on
-
-ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
-"""NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG."""
 
 
 class illegal_orders_are_refused(Rule):

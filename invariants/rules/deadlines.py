@@ -206,7 +206,9 @@ all_locked = after_healing(
     EXPIRY_MS + SCAN_MS + ROUTE_MS + HEARTBEAT_MS + REBALANCE_MS + BROKER_LEASE_MS + UNLOCK_DELAY_MS)
 """An orderly hand-over takes more: the lease of a dead owner's lock, and the next attempt."""
 
-RETRY_DELAYS_MS = 10_000, 30_000, 60_000  # MessageStoreConfig#messageDelayLevel: of the first three retries
+LEVELS_MS: tuple[int, ...] = tuple(1_000 * s for s in (1, 5, 10, 30, *range(60, 660, 60), 1200, 1800, 3600, 7200))
+"""MessageStoreConfig#messageDelayLevel: the delay of each level."""
+RETRY_DELAYS_MS = LEVELS_MS[2:5]  # of the first three retries
 RETRIES_MS = sum(RETRY_DELAYS_MS)
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
 corrected = takes(ILLEGAL_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
@@ -223,7 +225,7 @@ def all_settled(bounds: Bounds) -> int:
     return all_locked(bounds) + tries + ILLEGAL_MS + 2 * REBALANCE_MS
 
 
-LONGEST_DELAY_MS = 30_000  # MessageStoreConfig#messageDelayLevel: of the fourth level, which no world goes beyond
+LONGEST_DELAY_MS = LEVELS_MS[3]  # no world goes beyond the fourth level
 all_delays_over = after_healing(LONGEST_DELAY_MS + CALL_MS)
 """The last delay has begun just before the healing."""
 

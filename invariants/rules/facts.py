@@ -11,6 +11,7 @@ from impl.decisions.names import MASTER_ID
 from invariants.rules.match import Match
 from invariants.rules.offset_facts import OffsetFacts, Place
 from invariants.rules.rule import Kept, on
+from invariants.views import Views
 
 Holding = tuple[str, str, str, MessageQueue]
 """Machine, client id, group, queue."""
@@ -172,6 +173,11 @@ class Facts(OffsetFacts):
         started = self.consumers.get((client, group))
         here = started is not None and started.client_id == client_id
         return here and (client, client_id, group) not in self.stopping
+
+
+def is_suspended(views: Views, machine: str, client_id: str, group: str) -> bool:
+    """Whether the application of a push consumer has suspended it."""
+    return any(one[:3] == (machine, client_id, group) and one.pause for one in views.consumers())
 
 
 def queue_text(mq: MessageQueue) -> str:

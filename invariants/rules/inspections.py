@@ -9,6 +9,7 @@ from impl import events
 from impl.decisions.flags import FLAG_UNIT, FLAG_UNIT_SUB
 from impl.decisions.route_queues import QueueData
 from invariants.rules.match import machine_of
+from invariants.rules.orders import ORDER_TOPIC_CONFIG
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.views import Views
 
@@ -136,7 +137,7 @@ def _route(views: Views, server: str, topic: str) -> Answer:
     for (name, broker_id), addr in sorted(views.addresses(server).items()):
         if name in names:
             addresses.setdefault(name, []).append((broker_id, addr))
-    order = views.key_values(server).get(f"ORDER_TOPIC_CONFIG {topic}") if views.says_order(server) else None
+    order = views.key_values(server).get(f"{ORDER_TOPIC_CONFIG} {topic}") if views.says_order(server) else None
     return () if not addresses else (
         tuple(sorted(map(tuple, datas))), tuple((name, tuple(found)) for name, found in addresses.items()), order)
 

@@ -10,7 +10,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
-from invariants.rules.facts import queue_text
+from invariants.rules.facts import is_suspended, queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
 from invariants.rules.weather import ended_or_stood_still
@@ -181,6 +181,5 @@ class suspended_members_take_nothing(Rule):
     def taken(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         key = at, event.client_id, event.group
         waited_ms = ms - self.suspended_ms.get(key, ms)
-        if waited_ms > deadlines.handled(self.bounds) and any(
-                one[:3] == key and one.pause for one in self.views.consumers()):
+        if waited_ms > deadlines.handled(self.bounds) and is_suspended(self.views, *key):
             yield self.told(f"{at} takes {event.mq.text}, {waited_ms} ms after {event.group} was suspended there", *key)

@@ -17,6 +17,7 @@ from invariants.views import Views
 
 TOPIC, GROUP, KEY_VALUE, PERMISSION, ROUTE = "topic", "group", "key value", "permission", "route"
 OFFSET, ILLEGAL = "offset", "illegal"
+ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"  # NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG
 ROUTES = {PERMISSION, ROUTE}
 """Orders about what a name server has been told by brokers, which the next one of these may undo."""
 

@@ -8,7 +8,7 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
-from invariants.rules.facts import queue_text
+from invariants.rules.facts import is_suspended, queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 
@@ -212,7 +212,7 @@ class only_the_readable_is_held(Promise):
     within_ms = deadlines.broker_is_forgotten
     excuses = (
         Excuse("a suspended consumer keeps what it has",
-               when=lambda rule, told: any(one[:3] == told.about[:3] and one.pause for one in rule.views.consumers())),
+               when=lambda rule, told: is_suspended(rule.views, *told.about[:3])),
     )
 
     def wrong(self) -> Iterator[Told]:

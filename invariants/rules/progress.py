@@ -272,7 +272,7 @@ class held_queue_is_worked_on(Duty):
     def set_back(self, _: int, at: str, event: events.ClockJumped) -> None:
         """NettyRemotingAbstract#scanResponseTable sees by the client's clock that a pull is not answered any more."""
         for key in self.owed:
-            if key[0] == at and event.ms < 0:
+            if key[0] == at:
                 self.count_from(key, self.owed[key][1] - event.ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:

@@ -13,7 +13,7 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullCode
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
-from invariants.rules.facts import queue_text
+from invariants.rules.facts import is_suspended, queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import a_broker_was_away, broker_was_away, clock_was_set
@@ -236,8 +236,7 @@ class suspended_consumer_does_not_pull(Rule):
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, *event[:2]
         since_ms = self.suspended_ms.get(key, INT_MAX)
-        if ms - since_ms > deadlines.begun(self.bounds) and any(
-                one[:3] == key and one.pause for one in self.views.consumers()):
+        if ms - since_ms > deadlines.begun(self.bounds) and is_suspended(self.views, *key):
             yield self.told(f"{at} pulls {queue_text(event.mq)}, and {event.group} is suspended there", *key)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
 from invariants.rules import deadlines
@@ -103,9 +104,11 @@ class dispatch_comes_in_time(Duty):
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),
-        Excuse("the topic was deleted, and its queues with it: records stay", lasts=FOR_EVER,
-               by=Match(events.TopicConfigDeleted, of="at topic")),
+        Excuse("its topic was deleted since, and the queues with it: records stay",
+               when=lambda rule, told: rule.went(told.about[:2], told.about[4])),
     )
+    # Where the log ended when a topic was deleted.
+    deleted = Kept("at topic", survives="all")
 
     late = "the record at {commit_log_offset} is in no queue of {at} after {waited_ms} ms"
 
@@ -113,11 +116,21 @@ class dispatch_comes_in_time(Duty):
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         self.owe((at, *event[1:5]), ms)
 
+    @on(events.TopicConfigDeleted)
+    def deletes(self, _: int, at: str, event: events.TopicConfigDeleted) -> None:
+        log = self.views.replicated(at)
+        self.deleted[at, event.topic] = log.end if log else inf
+
+    def went(self, place: tuple[str, ...], commit_log_offset: int) -> bool:
+        """Whether the queue of a record went with the topic at this place: machine and topic."""
+        return bool(commit_log_offset < self.deleted.get(place, 0))
+
     @after(events.StoreLoaded)
     def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
         del event
         for one in self.views.log_records(at):
-            if self.views.queue_unit(at, *one[1:4]) != one.commit_log_offset:
+            there = self.views.queue_unit(at, *one[1:4]) == one.commit_log_offset
+            if not there and not self.went((at, one.topic), one.commit_log_offset):
                 yield self.told(f"{at} has recovered the record at {one.commit_log_offset}, and message "
                                 f"{one.queue_offset} of queue {one.queue_id} of {one.topic} is another one or none",
                                 at, *one[1:4], one.commit_log_offset)
@@ -132,10 +145,15 @@ class clean_up_keeps_the_units_of_records(Rule):
 
     cite = "CleanConsumeQueueService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByOffset"
     about = "at topic queue_id"
-    excuses = (Excuse("its topic was deleted, and its queues with it", by=events.TopicConfigDeleted, lasts=FOR_EVER),)
 
     # Where in the log the record is of each unit that was found when it was dispatched.
     units = Kept("at")
+
+    @on(events.TopicConfigDeleted)
+    def deletes(self, _: int, at: str, event: events.TopicConfigDeleted) -> None:
+        # The queues of the topic go with it.
+        units = self.units.get((at,), {})
+        self.units[at,] = {unit: offset for unit, offset in units.items() if unit[0] != event.topic}
 
     @after(events.MessageDispatched)
     def dispatched(self, _: int, at: str, event: events.MessageDispatched) -> None:

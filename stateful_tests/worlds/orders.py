@@ -12,6 +12,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.events import OrderDone, OrderGiven
+from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.ports.remoting import Command
 from stateful_tests.worlds.deeds import (
     BROKERS,
@@ -206,9 +207,9 @@ def _order_of_topic(world: World) -> list[Order]:
         world, ("which topic", (OTHER_TOPIC, SHRUNK_TOPIC)), ("whether it is ordered", (True, False)))
     code = RequestCode.PUT_KV_CONFIG if is_ordered else RequestCode.DELETE_KV_CONFIG
     value = f"{BROKERS[0]}:2" if is_ordered else None
-    header = headers.KVConfigRequestHeader("ORDER_TOPIC_CONFIG", topic, value)
+    header = headers.KVConfigRequestHeader(NAMESPACE_ORDER_TOPIC_CONFIG, topic, value)
     return [(f"{namesrv}:9876", Command(code, header), OrderGiven(
-        namesrv, "key value", f"ORDER_TOPIC_CONFIG {topic}", None if value is None else (value,)))
+        namesrv, "key value", f"{NAMESPACE_ORDER_TOPIC_CONFIG} {topic}", None if value is None else (value,)))
         for namesrv in world.namesrvs]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 import jpype
@@ -120,3 +121,18 @@ class JavaValues:
             look_up = step if look_up is None else handles.filterReturnValue(look_up, step)
         text: str | None = json.loads(self.written(look_up.invokeWithArguments(jpype.JArray(jpype.JObject)([wrapper]))))
         return text
+
+
+@cache
+def _only(kind: Callable[[JavaValues], Any], values: JavaValues) -> Any:
+    return kind(values)
+
+
+def bound(kind: Callable[[JavaValues], Any], name: str) -> Callable[[JavaValues], Callable[[Any], dict[str, Any]]]:
+    """What makes the function that answers rows of a recording; kind -- binds the classes, once for all recordings."""
+
+    def answering(values: JavaValues) -> Callable[[Any], dict[str, Any]]:
+        answer: Callable[[Any], dict[str, Any]] = getattr(_only(kind, values), name.replace("-", "_"))
+        return answer
+
+    return answering

@@ -8,12 +8,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jpype
 
-from stateful_tests.conformance.java.java_values import JavaValues
+from stateful_tests.conformance.java.java_values import JavaValues, bound
 from stateful_tests.conformance.java.message_inputs import MAX_MESSAGE_SIZE
 
 _COMMON, _STORE = "org.apache.rocketmq.common", "org.apache.rocketmq.store"
@@ -348,16 +349,5 @@ def damaged(record: str, how: Mapping[str, Any]) -> str:
     return data.hex()
 
 
-_made: list[MessageBytes] = []
-
-
-def answering(name: str) -> Callable[[JavaValues], Callable[[Any], dict[str, Any]]]:
-    """The function that answers rows of a recording; its classes are bound once for all recordings."""
-
-    def bound(values: JavaValues) -> Callable[[Any], dict[str, Any]]:
-        if not _made:
-            _made.append(MessageBytes(values))
-        answer: Callable[[Any], dict[str, Any]] = getattr(_made[0], name.replace("-", "_"))
-        return answer
-
-    return bound
+answering = partial(bound, MessageBytes)
+"""Of a recording by its name: what answers its rows; see `bound`."""

@@ -17,7 +17,7 @@ import impl.common.bodies  # noqa: F401  declares the classes
 from impl.common.fastjson.beans import BEANS, ENUMS
 from impl.decisions.java_text import utf8_bytes
 from stateful_tests.conformance.adapters.remoting import LOCAL, RECORDED_NOW
-from stateful_tests.conformance.java.java_values import JavaValues
+from stateful_tests.conformance.java.java_values import JavaValues, bound
 
 _ROCKETMQ = "org.apache.rocketmq"
 _OWN_FIELDS = frozenset({"random"})  # of the class, not of what it carries
@@ -221,16 +221,5 @@ class Texts:
         return None if found is None else self._single(found, ordered=True)
 
 
-_made: list[Texts] = []
-
-
-def answering(name: str) -> Callable[[JavaValues], Callable[[Any], dict[str, Any]]]:
-    """The function that answers rows of a recording; its classes are bound once for all recordings."""
-
-    def bound(values: JavaValues) -> Callable[[Any], dict[str, Any]]:
-        if not _made:
-            _made.append(Texts(values))
-        answer: Callable[[Any], dict[str, Any]] = getattr(_made[0], name.replace("-", "_"))
-        return answer
-
-    return bound
+answering = partial(bound, Texts)
+"""Of a recording by its name: what answers its rows; see `bound`."""

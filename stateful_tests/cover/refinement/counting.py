@@ -31,3 +31,8 @@ def counted(
     steps = Counted(concept)
     with recorded_by(steps):
         return run(Plan(subject, workload, profile), STRATEGIES["uniform"](seed), until=until), steps.steps
+
+
+def signatures(name: str, record: RunRecord) -> list[tuple[str, ...]]:
+    """What a run has found of one property, in order."""
+    return [one.signature for one in record.seen if one.property == name]

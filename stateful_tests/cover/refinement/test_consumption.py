@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 
 from invariants.refinement.consumed_queue import ConsumedQueue
 from invariants.refinement.consumers import NAME
+from stateful_tests.cover.refinement.counting import signatures
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 
+seen = partial(signatures, NAME)
 ALWAYS = {"take", "drop", "pull", "settle", "go_on", "persist", "arrive"}
 
 
 def lived(subject: str, workload: str, profile: str, strategy: str, seed: int) -> RunRecord:
     """One run."""
     return run(Plan(subject, workload, profile, strategy), STRATEGIES[strategy](seed))
-
-
-def seen(record: RunRecord) -> list[tuple[str, ...]]:
-    """What the follower has found."""
-    return [one.signature for one in record.seen if one.property == NAME]
 
 
 @pytest.fixture

@@ -13,17 +13,12 @@ from impl.client.process_queue import ProcessQueue
 from impl.common.message import MessageExt
 from invariants.refinement.consumers import NAME
 from model.process_queue.ordered import OrderedQueue
-from stateful_tests.cover.refinement.counting import counted
-from stateful_tests.worlds.run import RunRecord
+from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
 
 ALWAYS = {"answer", "begin_pulls", "pull_ordered", "take_message", "commit"}
+seen = partial(signatures, NAME)
 lived = partial(counted, OrderedQueue.concept)
-
-
-def seen(record: RunRecord) -> list[tuple[str, ...]]:
-    """What the follower has found."""
-    return [one.signature for one in record.seen if one.property == NAME]
 
 
 @pytest.mark.parametrize(("workload", "profile", "seed", "further"), [

@@ -111,6 +111,7 @@ HISTORIES = (
     silent(*KNOWN, dropped(5, C), settled(10, 98, 99), *LATER),
     silent(*READ, dropped(10, C), *LATER),
     silent(*READ, dropped(2_009, C), *LATER),
+    silent(*READ, dropped(2_009, C), dropped(200_000, C), *LATER),
     again(*READ, dropped(2_010, C), *LATER),
     again(*READ, dropped(100_000, C), *LATER),
     again(*READ, remembered(10), dropped(11, C), *LATER),

@@ -72,7 +72,7 @@ BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"
 
 NOTED_BEFORE, NOTED = ((ms, A, MessageAppended(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500, 100, None)) for ms in (9, 10))
 SEEN, SEEN_LATE = ((ms, A, MessageDispatched(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500)) for ms in (11, LATE_MS - 1))
-ASKED_FOR = appended(LATE_MS, RMQ_SYS_TRANS_HALF_TOPIC)
+ASKED_FOR, ASKED_AGAIN = (appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (LATE_MS, 2 * LATE_MS))
 
 
 def sent(attempt: int) -> Told:
@@ -154,6 +154,10 @@ HISTORIES = (
             causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=()),
+    Written("ended_half_message_is_left_alone", broken=(*PUTS[:2], COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
+            kept=(*PUTS[:2], COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=("T6",)),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, ASKED_FOR, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, asked(LATE_MS)),

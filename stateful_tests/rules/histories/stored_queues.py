@@ -13,9 +13,10 @@ from impl.events import (
     MessageDispatched,
     ProcessKilled,
     StoreLoaded,
+    TopicConfigDeleted,
 )
 from invariants.rules import deadlines
-from invariants.views import StoredRecord
+from invariants.views import Replicated, StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B = "broker-a"
@@ -55,6 +56,16 @@ def store(*records: StoredRecord, units: tuple[int | None, ...] = (), least: int
         queue_unit=lambda _, __, ___, index: units[index - least] if 0 <= index - least < len(units) else None)
 
 
+def deleted(ms: int, topic: str = "orders") -> Told:
+    """A topic is deleted."""
+    return ms, B, TopicConfigDeleted(B, topic)
+
+
+def ended(end: int, *records: StoredRecord, units: tuple[int | None, ...]) -> Tables:
+    """The same of a log that ends there."""
+    return Tables(**store(*records, units=units).answers, replicated=Replicated(0, end, 0, 0, (), ()))
+
+
 def cleaned(*units: int | None) -> Tables:
     """What is found of a unit each time."""
     return Tables(queue_unit=Turns(*units))
@@ -79,6 +90,8 @@ HISTORIES = (
     Written("clean_up_keeps_the_units_of_records", broken=EXPIRED, views=cleaned(100, None),
             kept=(EXPIRED[0], (2, B, ProcessKilled(1, power_loss=False)), (3, B, LogExpired(B, 100))),
             kept_views=cleaned(100, None)),
+    Written("clean_up_keeps_the_units_of_records", broken=(EXPIRED[0], deleted(2, "invoices"), EXPIRED[1]),
+            kept=(EXPIRED[0], deleted(2), EXPIRED[1]), views=cleaned(100, None)),
     Written("appended_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
             says="offset 2, and 1"),
     Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),
@@ -106,6 +119,11 @@ HISTORIES = (
     Written("dispatch_comes_in_time", broken=((0, "broker-b", ClockJumped(-5)), appended(1))),
     Written("dispatch_comes_in_time", broken=(appended(1), dispatched(2, 100)),
             kept=(appended(1), dispatched(DISPATCHED_MS + 1))),
+    Written("dispatch_comes_in_time", broken=(deleted(0), appended(1, 100)), kept=(appended(1), deleted(2)),
+            views=Tables(replicated=Replicated(0, 100, 0, 0, (), ()))),
+    Written("dispatch_comes_in_time", broken=(deleted(0, "invoices"), appended(1)), kept=(deleted(0), appended(1))),
+    Written("dispatch_comes_in_time", broken=(deleted(0), loaded(1)), views=ended(100, ZERO, ONE, units=()),
+            kept=(deleted(0), loaded(1)), kept_views=ended(101, ZERO, ONE, units=()), says="message 1"),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
             kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="message 1"),
 

@@ -67,6 +67,7 @@ def held(connection: str = AT, at: str = B, group: str = G, topic: str = "orders
 
 PULLED, PULLED_AGAIN = ((ms, C, PullSuspended(C, G, MQ, 5, "broker-a:10911", by_version=2)) for ms in (3, 5))
 ANSWERED, ANSWERED_AGAIN = ((ms, C, PullAnswered(C, G, MQ, 0)) for ms in (4, 6))
+PULLED_NEXT = (4, C, PULLED[2]._replace(by_version=3))
 REFUSED = (4, C, PullFailed(C, G, MQ))
 NEWER = (2, B, SubscriptionUpdated(B, G, "orders", "*", 2, True))
 
@@ -83,6 +84,10 @@ HISTORIES = (
         held(topic="invoices"))),
     Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()),
             (CLUSTERS, PUT, PULLED, PULLED_AGAIN, held())),
+    Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, held()),
+            (CLUSTERS, PUT, PULLED, REFUSED, PULLED, held())),
+    Written("pull_waits_for_its_version", (CLUSTERS, NEWER, PULLED, ANSWERED, PULLED_NEXT, held()),
+            (CLUSTERS, NEWER, PULLED, PULLED_NEXT, ANSWERED, ANSWERED_AGAIN)),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
             kept=(CLUSTERS, CLUSTERS_TOO, heartbeat(1), heartbeat_too(2))),
     Written("group_has_one_message_model", broken=(CLUSTERS, BROADCASTS, heartbeat(1), heartbeat_too(2)),
