@@ -257,8 +257,8 @@ class PathRun:
             if not terms.same(answer.condition, condition):
                 raise UnsupportedError(_IMPURE)
             return answer.taken
-        if self._place > self._depth or time.process_time() > self._deadline:
-            raise PathLimitError(f"a path asks more than {self._place - 1} questions, or the time is over")
+        if self._place > self._depth:
+            raise PathLimitError(f"a path asks more than {self._place - 1} questions")
         yes = self._answers.and_also(Answer(condition, taken=True, value=value))
         no = self._answers.and_also(Answer(condition, taken=False, value=value))
         taken = self._side(condition)
@@ -287,6 +287,8 @@ class PathRun:
 
     def _try(self, conditions: Sequence[Term]) -> tuple[bool, Any]:
         """Whether the path can go on this way (undecided counts as yes), and a model of it if there is one at hand."""
+        if time.process_time() > self._deadline:
+            raise PathLimitError("the time is over")
         self._solver.push()
         terms.assume(self._solver, conditions)
         answer = self._solver.check()

@@ -160,6 +160,7 @@ class commits_pass_nothing_unfinished(Observed):
     """Nobody commits past what nobody has finished, nor sent back."""
 
     check = "skipped"
+    excuses = (_UNFORCED, _DELETED)
 
 
 class order_is_kept(Observed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -26,6 +26,7 @@ OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPI
 """What begins so has copies of messages of other topics."""
 COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
+_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
 SENT_ANEW = Match(events.SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP)
 """A consumer sends a message itself that it could not send back."""
@@ -38,11 +39,13 @@ class send_outcome_is_honest(Rule):
 
     There: at this place of the log, and as this number of the queue.
 
-    Most exceptions say neither.
+    Most exceptions say neither. SUCCESS of a reply says that who waits for it has it; where the answer names no place
+    of the log, it does not say that the reply is stored.
     """
 
     shipped = "violated: P1 the last attempt speaks for all"
-    cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#processSendResponse"
+    cite = ("DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#processSendResponse, "
+            "ReplyMessageProcessor#handlePushReplyResult")
     about = "key what"
     excuses = (cause("P1", "it is said to be refused, and was tried more than once", when=lambda rule, told: (
         told.about[1] == _REFUSES and told.about[:1] in rule.again)),)
@@ -63,7 +66,7 @@ class send_outcome_is_honest(Rule):
 
     @on(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        if event.code not in _STORED:
+        if event.code not in _STORED or (event.commit_log_offset < 0 and event.topic.endswith(_REPLIES)):
             return
         place = event.broker, event.commit_log_offset
         there = self.appended.get((event.key,), {}).get(place)

@@ -18,6 +18,7 @@ from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.observed import (
     CONSUMED,
     DELIVERED,
+    FULL,
     MQ,
     OTHER,
     PASSED,
@@ -28,6 +29,8 @@ from stateful_tests.rules.histories.observed import (
     C,
     P,
     Told,
+    appended,
+    has,
     killed,
     loaded,
     started,
@@ -62,6 +65,7 @@ def turned(*records: Told, kept: tuple[Told, ...] = (), causes: tuple[str, ...] 
                    says="k2 was sent after k1, with the key red")
 
 
+STORED, UNFINISHED = (started(0), appended(15), killed(25)), (TAKEN, *SENT, DELIVERED, PASSED)
 BOTH = (attempted(10, "k1"), attempted(30, "k2"))
 OTHERS = TAKEN._replace(process="consumer2", seq=11, time_ms=100_000, clock="world")
 GIVES_UP = Operation("revoked", C, 12, None, "G", QUEUE, time_ms=100_200, clock="world")
@@ -109,6 +113,11 @@ HISTORIES = (
       for kind in ("consumed", "sent_back", "given_up")),
     Written("commits_pass_nothing_unfinished", broken=(), observed=(TAKEN, *SENT, DELIVERED, PASSED), causes=(),
             kept_observed=(TAKEN, *SENT, DELIVERED, PASSED._replace(offset=0))),
+    # What the broker has lost, or deleted, nobody can finish.
+    Written("commits_pass_nothing_unfinished", broken=(*STORED, loaded(26, 100)), observed=UNFINISHED, causes=(),
+            kept=(*STORED, loaded(26, 100, "ASYNC_FLUSH")), kept_observed=UNFINISHED, views=has(100)),
+    Written("commits_pass_nothing_unfinished", broken=(*STORED, FULL), observed=UNFINISHED, causes=(), views=has(100),
+            kept=(*STORED, FULL), kept_observed=UNFINISHED, kept_views=has(200)),
     turned(*BOTH),
     turned(listed(5, RED_QUEUES), *BOTH),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES), BOTH[1], causes=("P10",)),

@@ -62,6 +62,7 @@ GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 CUT = frozenset(QUEUES[:3])
+NOT_KEPT = (2, P, SendAnswered(A, "DefaultCluster_REPLY_TOPIC", 0, 0, -1, "k", 0))
 OTHER = (2, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:3]))
 
 HISTORIES = (
@@ -75,6 +76,8 @@ HISTORIES = (
     Written("send_outcome_is_honest", broken=(appended(1, number=1), answered(2)), says="number 0 of queue 0, and it",
             kept=(appended(1, topic="RMQ_SYS_TRANS_HALF_TOPIC", number=1), answered(2))),
     Written("send_outcome_is_honest", broken=(appended(1, queue_id=1), answered(2)), kept=(appended(1), answered(2))),
+    Written("send_outcome_is_honest", broken=(answered(2, offset=-1),), kept=(NOT_KEPT,), causes=()),
+    Written("send_outcome_is_honest", broken=((2, P, NOT_KEPT[2]._replace(commit_log_offset=5)),), kept=(NOT_KEPT,)),
     Written("message_is_in_the_named_queue", broken=(tried(0), appended(1, queue_id=1)),
             kept=(tried(0), tried(1, 2, QUEUES[1]), appended(2, queue_id=1), appended(3))),
     Written("message_is_in_the_named_queue", broken=(tried(0, key="j,k"), appended(1, topic="others")),
