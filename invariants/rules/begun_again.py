@@ -16,7 +16,15 @@ from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
-from invariants.rules.offset_facts import At, Place, is_of_another, is_on_another, is_on_the_same
+from invariants.rules.offset_facts import (
+    FORGOTTEN,
+    At,
+    Place,
+    is_of_another,
+    is_on_another,
+    is_on_the_same,
+    was_forgotten,
+)
 from invariants.rules.rule import Kept, Told, after, on
 
 Span = tuple[float, float]
@@ -188,9 +196,9 @@ class settled_is_not_begun_again(Beginnings):
     """
 
     shipped = ("violated: X1 a crash, X3 a lost commit, X4 a late one, X8 a slave's, B-28 a slave that is promoted, "
-               "X12 a topic that is left, X15 a stop, X25 what has expired, D1 a joiner that is early, B-32 one of a "
-               "former connection, B-18 an older one of its connection, X23 one of less, L2 an error is taken for no "
-               "offset")
+               "X12 a topic that is left, X15 a stop, X25 what has expired, X28 a timer that forgets, D1 a joiner that "
+               "is early, B-32 one of a former connection, B-18 an older one of its connection, X23 one of less, L2 "
+               "an error is taken for no offset")
     cite = "MQClientInstance#persistAllConsumerOffset: at least once, not exactly once"
     about = "at group mq"
     excuses = (
@@ -204,6 +212,8 @@ class settled_is_not_begun_again(Beginnings):
         cause("D1", "the member that settled it had not given the queue up", when=_unsent(_joiner_was_early)),
         cause("X25", "it has expired, and nothing was settled behind it, which alone would have raised the offset",
               when=_unsent(_has_expired)),
+        cause("X28", FORGOTTEN, when=_unsent(
+            lambda rule, way, settled: was_forgotten(rule.past, settled.at, *way.place))),
         cause("X3", "its commit did not come, or not in time", when=_commit_did_not_come),
         cause("X3", "no route led to its broker when the queue was given up, or the consumer stopped",
               when=_unsent(_had_no_address)),

@@ -11,9 +11,11 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.subscription import SUB_ALL
 from invariants.rules.match import machine_of
+from invariants.rules.past import Past, place_of
 from invariants.rules.rule import Hears, Kept, on
 
 FULL_PERCENT = 100
+FORGOTTEN = "the timer that commits was at it from before the queue was taken until it was settled"
 Place = tuple[str, MessageQueue]
 """Group and queue."""
 
@@ -216,3 +218,17 @@ def is_on_the_same(connection: str, other: str) -> bool:
 def is_on_another(connection: str, other: str) -> bool:
     """Whether two commits came from one machine, and on two connections; an address without a port names none."""
     return connection != other and machine_of(connection) == machine_of(other) and not other.endswith(":")
+
+
+def was_forgotten(past: Past, at: str, group: str, mq: MessageQueue) -> bool:
+    """Whether the timer of a client that commits, which forgets what was not held when it began, may have forgotten it.
+
+    It had begun before the client took the queue, and was not over when an offset of that came into memory last.
+    """
+    updated = past.last(events.OffsetUpdated, at=at, group=group, mq=mq)
+    taken = max((one for one in past.of(events.QueueTaken, at=at, group=group, mq=mq) if one.place < place_of(updated)),
+                default=None)
+    began, ended = (past.of(kind, at=at, job="persistAllConsumerOffset")
+                    for kind in (events.TimerJobBegan, events.TimerJobEnded))
+    ends = sum(one.place < place_of(updated) for one in ended)
+    return taken is not None and len(began) > ends and began[ends].place < taken.place

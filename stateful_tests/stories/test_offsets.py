@@ -166,6 +166,30 @@ def test_x12_the_offsets_of_a_topic_that_is_no_longer_subscribed_are_forgotten_u
         assert starts(world) == [0, 0]
 
 
+def test_x28_an_offset_that_was_settled_while_the_timer_committed_is_forgotten_unsent() -> None:
+    with World() as world:
+        stage(world)
+        first = join(world, "c1")
+        second, taken = join(world, "c2"), MessageQueue("orders", BROKER, 2)
+        world.run_until(lambda: world.now_ms % PERSIST_MS == PERSIST_MS - 500, 2 * PERSIST_MS)
+        entering = world.pause("updateProcessQueueTableInRebalance: before putIfAbsent", 1_000)
+        committing = world.pause("persistAll: before an offset is forgotten", 3_000)
+        world.call("c2", second.shutdown)
+        world.run_until(lambda: entering.hit, 900)
+        world.run_until(lambda: committing.hit, 1_500)  # the queue is not in the table yet, and its offset in memory
+        works(first, 500)  # the pulls that follow are made before it ends
+        world.run_until(lambda: first.rebalance_impl.process_queue_table.contains_key(taken), 2_000)
+        acknowledge(world, first, 50, taken)
+        world.run(3_000)
+        assert in_memory(first, taken) == -1
+        since_ms = world.now_ms
+        world.call("c1", first.shutdown)
+        world.run(5_000)
+        assert committed(world, taken) == 0
+        join(world, "c3")
+        assert starts(world, taken, since_ms) == [0]
+
+
 def test_x15_what_a_listener_ends_during_the_shutdown_is_delivered_again() -> None:
     with World() as world:
         stage(world)

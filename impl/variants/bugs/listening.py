@@ -201,6 +201,7 @@ BUGS = (
         "seeded-given-up-is-committed", "bug", "A client goes on committing queues that it has given up.",
         "RebalanceImpl#removeUnnecessaryMessageQueue without removeOffset, RemoteBrokerOffsetStore#persistAll without "
         "its mqs", replacements=(_commit_all_that_was_held, _remember_for_ever),
+        over=("timer_forgets_what_nobody_sets",),
     ),
     Variant(
         "ol-go-retrylater-skips", "bug", "An ordered batch that is to come again is settled with the next one.",

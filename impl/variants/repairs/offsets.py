@@ -293,6 +293,42 @@ _LATE_READS = tuple(
 )
 
 
+def _settings(store: RemoteBrokerOffsetStore) -> Counter[MessageQueue | None]:
+    """How often each offset was set."""
+    return cast("Counter[MessageQueue | None]", vars(store).setdefault("settings", Counter()))
+
+
+@around(RemoteBrokerOffsetStore, "update_offset")
+def _count_what_is_set(original: Callable[..., None]) -> Callable[..., None]:
+    def update_offset(
+        self: RemoteBrokerOffsetStore, mq: MessageQueue | None, offset: int, *, increase_only: bool,
+    ) -> None:
+        """Whoever forgets an offset can tell whether it was set meanwhile."""
+        _settings(self)[mq] += 1
+        original(self, mq, offset, increase_only=increase_only)
+
+    return update_offset
+
+
+@replace(RemoteBrokerOffsetStore, "persist_all")
+async def _forget_what_nobody_sets(
+    self: RemoteBrokerOffsetStore, mqs: Collection[MessageQueue] | None, threads: Interleave,
+) -> None:
+    """Of the queues that were not held when it began it forgets what nobody has set since."""
+    if not mqs:
+        return
+    began, unused_mq = _settings(self).copy(), []
+    for mq, offset in self.offset_table.traverse():
+        if mq in mqs:
+            await self._commit(mq, offset)
+        else:
+            unused_mq.append(mq)
+    for mq in unused_mq:
+        await threads.interleave("persistAll: before an offset is forgotten")
+        if _settings(self)[mq] == began[mq]:
+            self.offset_table.remove(mq)
+
+
 REPAIRS = (
     Variant(
         "errors_are_errors", "repair", "Only an explicit “not found” means that a group has no offset.",
@@ -336,5 +372,10 @@ REPAIRS = (
         "late_read_changes_nothing", "repair", "A read does not set an offset that was set or forgotten meanwhile.",
         "the idea: a stamp on each entry of offsetTable, as in AtomicStampedReference", ("X23",),
         (*_LATE_READS, _enter_what_is_true),
+    ),
+    Variant(
+        "timer_forgets_what_nobody_sets", "repair", "What was set since the timer began to commit is not forgotten.",
+        "the idea: ConcurrentHashMap#remove(key, value) with the entry that was there when it began", ("X28",),
+        (_count_what_is_set, _forget_what_nobody_sets),
     ),
 )

@@ -22,6 +22,8 @@ from impl.events import (
     ProcessKilled,
     ProcessPaused,
     RouteUpdated,
+    TimerJobBegan,
+    TimerJobEnded,
 )
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.beginnings import (
@@ -51,6 +53,16 @@ CALM, NETWORK = Bounds(), Bounds(delay_ms=1)
 def remembered(ms: int, at: str = C, offset: int = 100) -> Told:
     """A client has an offset in memory."""
     return ms, at, OffsetUpdated(at, G, MQ, offset)
+
+
+def at_it(ms: int, at: str = C) -> Told:
+    """The timer of a client begins to commit."""
+    return ms, at, TimerJobBegan(at, "persistAllConsumerOffset", 5_000)
+
+
+def through(ms: int) -> Told:
+    """It is through with that."""
+    return ms, C, TimerJobEnded(C, "persistAllConsumerOffset")
 
 
 def heard(ms: int) -> Told:
@@ -192,6 +204,17 @@ HISTORIES = (
     again(*KNOWN, EXPIRED, dropped(100_000, C), *LATER, causes=("X25",)),
     again(*KNOWN, EXPIRED, remembered(11), dropped(100_000, C), *LATER, causes=()),
     again(*READ, (10, C, MessagesExpired(C, G, MQ, (97,))), dropped(100_000, C), *LATER, causes=()),
+    # X28: the timer was at committing from before the queue was taken until it was settled.
+    *(again(*KNOWN[:-1], *before, KNOWN[-1], *READ[3:], *between, remembered(10), *after, dropped(100_000, C), *LATER,
+            causes=causes)
+      for before, between, after, causes in (
+          ((at_it(0),), (), (), ("X28",)), ((at_it(0),), (), (through(10),), ("X28",)), ((), (at_it(10),), (), ()),
+          ((at_it(0),), (through(10),), (), ()), ((at_it(0), through(0)), (), (), ()), ((at_it(0, C2),), (), (), ()),
+          ((at_it(0), through(0), at_it(0)), (), (), ("X28",)), ((), (), (at_it(10),), ()),
+          ((at_it(0),), (), (through(10), remembered(11)), ()))),
+    again(*KNOWN[:-1], at_it(0), KNOWN[-1], *READ[3:], remembered(10), dropped(100_000, C),
+          answered(300_000, 98, C), taken(300_001, C, 98), causes=("X28",)),
+    again(*GIVEN_UP, at_it(200_000), answered(300_000, 98, C), taken(300_001, C, 98)),
     # L2: nobody has answered where it is begun, nor that there is no offset.
     again(*CAME, answered(300_000, 100), taken(300_001, C2, 98), causes=("L2",)),
     again(*CAME, taken(300_001, C2, 98), causes=("L2",)),

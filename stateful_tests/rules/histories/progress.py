@@ -33,6 +33,8 @@ from impl.events import (
     ResetReceived,
     RouteUpdated,
     SubscriptionUpdated,
+    TimerJobBegan,
+    TimerJobEnded,
     WorldHealed,
 )
 from invariants.rules import deadlines
@@ -53,6 +55,9 @@ RESET = (2, C, OffsetReset(C, G, MQ, 2))
 UPDATED = (3, C, OffsetUpdated(C, G, MQ, 102))
 UPDATED_AGAIN = (4, C, OffsetUpdated(C, G, MQ, 104))
 AT_WORK, DONE = (1, C, ListenerStarted(C, G, MQ)), (3, C, ListenerEnded(C, G, MQ))
+COMMITTING, COMMITTED = (1, C, TimerJobBegan(C, "persistAllConsumerOffset", 5_000)), (
+    3, C, TimerJobEnded(C, "persistAllConsumerOffset"))
+OTHER_JOB = (1, C, TimerJobBegan(C, "sendHeartbeatToAllBroker", 30_000))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
@@ -166,6 +171,13 @@ HISTORIES = (
     Written("settled_is_committed", (*HELD, settled(100, 101), sent(101)), (*HELD, settled(100, 101), sent(102))),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, DROPPED),
             (*HELD, settled(100, 101), UPDATED, DROPPED, sent(102))),
+    # X28: the timer that commits was at it from before the queue was taken until it was settled.
+    *(Written("settled_is_committed",
+              (*HELD[:2], *before, *HELD[2:], *between, settled(100, 101), UPDATED, *after, STOPPING, SHUT_DOWN),
+              causes=causes)
+      for before, between, after, causes in (
+          ((COMMITTING,), (), (), ("X28",)), ((COMMITTING,), (), (COMMITTED,), ("X28",)), ((), (COMMITTING,), (), ()),
+          ((COMMITTING,), (COMMITTED,), (), ()), ((), (), (COMMITTING,), ()), ((OTHER_JOB,), (), (), ()))),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, DROPPED, sent(2)),
             (*HELD, settled(100, 101), UPDATED, DROPPED, RESET, sent(2))),
     Written("settled_is_committed", (*HELD, GIVEN_UP, settled(100, 101), UPDATED),
