@@ -10,7 +10,8 @@ are no steps here, nor `lose_copy`. A put that does not ask for slaves waits for
 is no SYNC_MASTER. A flush that has not come to the end of the log is none.
 
 A slave is followed from a connection on, if its records are those of its master. It is not until the next one when its
-process has ended, or it has taken bytes elsewhere than they begin (V11, V25, V32): then positions mean nothing.
+process has ended, or it has taken bytes elsewhere than they begin (V11, V25, V32): then positions mean nothing. Nor is
+it if the master accepts a connection of a process that has ended meanwhile: what comes on it tells of a former life.
 
 The promises of the model are not judged here: the rules of `invariants.rules.replicated_logs` do, and look for causes.
 """
@@ -42,16 +43,19 @@ def followers(machines: Machines, _groups: object, _scopes: object) -> list[Foll
 
 
 class Replication(Map):
-    """Follower of all masters; see Follower. masters -- by machine. follows -- a slave to its last master."""
+    """Follower of all masters; see Follower. masters -- by machine. follows -- a slave to its last master. gone --
+    brokers whose process has ended, until the next one has found its store."""
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""
         super().__init__(machines, NAME, ())
         self.masters: dict[str, _Master] = {}
         self.follows: dict[str, _Master] = {}
+        self.gone = set[str]()
 
     @hears(events.StoreLoaded)
     def _loaded(self, machine: str, event: events.StoreLoaded) -> list[Finding]:
+        self.gone.discard(machine)
         if event.broker_role == _SLAVE:
             self.masters.pop(machine, None)
         else:
@@ -61,6 +65,7 @@ class Replication(Map):
     @hears(events.ProcessKilled, events.BrokerStopping)
     def _ends(self, machine: str, _: events.ProcessKilled | events.BrokerStopping) -> list[Finding]:
         self.masters.pop(machine, None)
+        self.gone.add(machine)
         if machine in self.follows:
             self.follows.pop(machine).adrift.add(machine)
         return []
@@ -73,9 +78,11 @@ class Replication(Map):
             if isinstance(event, events.LogExpired) and machine in self.follows:
                 self.follows[machine].slave_expired(machine, event)
             return []
+        found = _TAKES[event.__class__](master, event)
         if isinstance(event, events.SlaveConnected):
             self.follows[event.slave] = master
-        return _TAKES[event.__class__](master, event)
+            master.adrift.update(self.gone & {event.slave})
+        return found
 
     @hears(events.LogCopied)
     def _copied(self, machine: str, event: events.LogCopied) -> list[Finding]:

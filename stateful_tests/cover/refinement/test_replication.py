@@ -6,13 +6,14 @@ from functools import partial
 
 import pytest
 
-from impl.events import ReplicaReported, SlaveConnected, SlaveDisconnected, StoreLoaded
-from invariants.refinement.replication import _Master
+from impl.events import BrokerStopping, ProcessKilled, ReplicaReported, SlaveConnected, SlaveDisconnected, StoreLoaded
+from invariants.refinement.replication import Replication, _Master
 from invariants.views import Replicated, StoredRecord, Views
 from model.replication import Replicas
 from stateful_tests.cover.refinement.counting import counted
 from stateful_tests.worlds.run import RunRecord
 from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.world import World
 
 NAME = "refines_replication"
 OFTEN = {"append", "flush", "transfer", "report", "acknowledge"}
@@ -122,3 +123,17 @@ def test_the_blank_at_the_end_of_a_file_can_be_reported(end: int, differs: bool)
     followed.adrift.add(B)
     followed.reported(reported(1_000))
     assert bool(followed.compare()) is differs
+
+
+@pytest.mark.parametrize(("life", "differs"), [
+    ((), True), ((ProcessKilled(1, power_loss=True),), False), ((BrokerStopping(B),), False),
+    ((ProcessKilled(1, power_loss=True), StoreLoaded(B, 0, 0, "ASYNC_FLUSH", broker_role="SLAVE")), True),
+])
+def test_what_comes_from_a_process_that_had_ended_when_it_was_accepted_is_not_followed(
+        life: tuple[object, ...], *, differs: bool) -> None:
+    world = World()
+    followed = Replication(world)
+    followed.views = Looked(Replicated(0, 900, 900, 900, ((OLD, True),), ()))
+    told = [(A, StoreLoaded(A, 0, 900, "ASYNC_FLUSH")), *((B, one) for one in life), (A, SlaveConnected(A, B, OLD)),
+            (A, reported(900))]
+    assert bool(followed.segment(A, [(0, at, event) for at, event in told])) is differs
