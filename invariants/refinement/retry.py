@@ -95,9 +95,12 @@ class _Level:
         return self.step(event, [last], ["save", last]) if self.value("up") else []
 
     def looks(self, event: Any, appended: list[str | None]) -> list[Finding]:
-        """DeliverDelayedMessageTimerTask#executeOnTimeup; appended -- the keys of what was put meanwhile."""
+        """DeliverDelayedMessageTimerTask#executeOnTimeup; appended -- the keys of what was put meanwhile.
+
+        A process that has not started yet, or never comes to it, looks at nothing, whatever its tables say.
+        """
         has, begin = self.views.delay_level(self.broker, self.level), self.value("looked")
-        if has is None or (has.looked, has.noted) == (begin, self.value("noted")):
+        if has is None or not self.value("up") or (has.looked, has.noted) == (begin, self.value("noted")):
             return []
         saved, found = self.views.saved_delay_offsets(self.broker).get(self.level, 0), list[Finding]()
         if saved != self.value("saved"):

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
-from invariants.refinement.retry import NAME
+from invariants.refinement.retry import NAME, _Level
+from invariants.views import DelayLevel, Views
 from model.retry import Level
 from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
@@ -58,3 +59,25 @@ def test_what_differs_is_seen(
 ) -> None:
     monkeypatch.setattr(owner, name, bug)
     assert signature in seen(lived("repaired", "delayed", "calm", 0, until=(NAME,))[0])
+
+
+class Looked(Views):
+    """Tables of a broker whose task of a level has done nothing yet."""
+
+    def __init__(self) -> None:
+        """There are no machines."""
+
+    def delay_level(self, _broker: str, _level: int) -> DelayLevel:
+        """The task is there."""
+        return DelayLevel(0, 0)
+
+    def saved_delay_offsets(self, _broker: str) -> dict[int, int]:
+        """The file says what the process before knew."""
+        return {3: 2}
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_a_broker_that_has_not_started_yet_is_not_looked_at(*, up: bool) -> None:
+    level = _Level("broker-a", 3, Looked())
+    level.monitor.write({("up",): up, ("end",): 2, ("first",): 2, ("looked",): 2, ("noted",): 2, ("saved",): 2})
+    assert bool(level.looks(None, [])) is up
