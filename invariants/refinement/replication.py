@@ -43,8 +43,10 @@ def followers(machines: Machines, _groups: object, _scopes: object) -> list[Foll
 
 
 class Replication(Map):
-    """Follower of all masters; see Follower. masters -- by machine. follows -- a slave to its last master. gone --
-    brokers whose process has ended, until the next one has found its store."""
+    """Follower of all masters; see Follower. masters -- by machine. follows -- a slave to its last master.
+
+    gone -- brokers whose process has ended, until the next one has found its store.
+    """
 
     def __init__(self, machines: Machines) -> None:
         """Watch from the first segment on."""

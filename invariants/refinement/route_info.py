@@ -174,6 +174,11 @@ class _Server:
         return [one for found, routes, topics in self._where(lambda routes: routes.knows(event.broker_addr))
                 for one in found + routes.dropped(event) + self._ended(event, routes, topics)]
 
+    @hears(events.VersionQueried)
+    def _asked(self, event: events.VersionQueried) -> list[Finding]:
+        return [one for found, routes, _ in self._where(lambda routes: routes.knows(event.broker_addr))
+                for one in found + routes.asked(event)]
+
     @hears(events.BrokerUpdateTimestamp)
     def _updated(self, event: events.BrokerUpdateTimestamp) -> list[Finding]:
         return [one for found, routes, _ in self._where(lambda routes: routes.knows(event.broker_addr))

@@ -164,6 +164,21 @@ class BrokerName:
         self.monitor.write({("age", address): 0})
         return []
 
+    def asked(self, event: events.VersionQueried) -> list[Finding]:
+        """DefaultRequestProcessor#queryBrokerTopicConfig: a repair enters the connection of the question (N-17).
+
+        As shipped the entry keeps its own; which of the two a name server does shows in its table.
+        """
+        address, role = event.broker_addr, self.running.get(event.broker_addr)
+        live_info, (entered, _) = self.table.live(address), self.entered.get(address, ("", -1))
+        if event.changed or live_info is None or not entered != event.connection == live_info.connection:
+            return []
+        found = [] if role is None else self.monitor.follow(event, self._came(address, role, event.connection))
+        link = self._connection_of(address, event.connection) if role is None else self.link[address]
+        self.entered[address] = event.connection, link
+        self.monitor.write({("channel", address): link})
+        return found
+
     def found(self, event: events.BrokerFound) -> list[Finding]:
         """RouteInfoManager#onChannelDestroy, under the read lock."""
         address = event.broker_addr if event.broker_addr is not None and self.knows(event.broker_addr) else None

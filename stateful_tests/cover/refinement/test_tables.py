@@ -6,7 +6,7 @@ import pytest
 
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.request_code import RequestCode
-from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped
+from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped, VersionQueried
 from impl.hosts.simulation.tape import RandomTape
 from impl.ports.remoting import Command
 from invariants.refinement.monitor import Monitor, Step
@@ -17,6 +17,7 @@ from stateful_tests.stories.scenes import registration
 from stateful_tests.stories.storm import STORMY, group_world
 from stateful_tests.worlds.profiles import PROFILES, STRATEGIES
 from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workload import traffic
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
@@ -94,6 +95,24 @@ def test_many_connections_of_one_broker(watch: Watch) -> None:
             world.run(31_000)
         routes, _ = watch.route_info.servers[NS].names[BROKER]
         assert len(routes.monitor.reading.given.named["Connection"]) <= 2 + FEW
+        assert watch.findings == []
+
+
+@pytest.mark.parametrize(("subject", "is_entered"), [("shipped", False), ("repaired", True)])
+def test_a_question_on_a_new_connection_enters_it_with_a_repair_only(
+    watch: Watch, subject: str, *, is_entered: bool,
+) -> None:
+    with subject_named(subject).running(), World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, force_register=False)
+        world.run(100)
+        world.simulation.network.sever(world.connections(BROKER, NS)[0], 59_000)
+        world.run(50_000)
+        asked_on, entered = (world.events(kind)[-1][1].connection for kind in (VersionQueried, BrokerRegistered))
+        live_info = watch.route_info.servers[NS].table.live(f"{BROKER}:10911")
+        assert live_info is not None
+        assert asked_on != entered
+        assert live_info.connection == (asked_on if is_entered else entered)
         assert watch.findings == []
 
 
