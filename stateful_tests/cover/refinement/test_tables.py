@@ -108,7 +108,8 @@ def test_a_question_on_a_new_connection_enters_it_with_a_repair_only(
         world.run(100)
         world.simulation.network.sever(world.connections(BROKER, NS)[0], 59_000)
         world.run(50_000)
-        asked_on, entered = (world.events(kind)[-1][1].connection for kind in (VersionQueried, BrokerRegistered))
+        asked_on = world.events(VersionQueried)[-1][1].connection
+        entered = world.events(BrokerRegistered)[-1][1].connection
         live_info = watch.route_info.servers[NS].table.live(f"{BROKER}:10911")
         assert live_info is not None
         assert asked_on != entered
