@@ -29,6 +29,7 @@ from invariants.rules.observed_causes import (
     was_deleted,
     was_filtered,
     was_not_forced,
+    was_not_heard_of,
     was_not_taken,
 )
 from invariants.rules.rule import Rule, Told
@@ -198,8 +199,12 @@ class one_owner_at_once(Observed):
 
     check = "two_owners"
     about = "mq offset key group former taker"
-    shipped = "violated: D1 a joiner takes its share first"
-    excuses = (cause("D1", "the group had changed, and one of them has given it up since", when=joiner_was_early),)
+    shipped = "violated: D1 a joiner takes its share first, D2 an incomplete list"
+    excuses = (
+        cause("D1", "the group had changed, and one of them has given it up since", when=joiner_was_early),
+        cause("D2", "a broker has answered who started, or got a topic, and had not heard of the other one",
+              when=was_not_heard_of),
+    )
 
     def shows(self, finding: Broken) -> Told:
         """See Observed; it is wrong since the second member has taken the queue."""

@@ -10,6 +10,7 @@ from invariants.histories.messages import selects
 from invariants.rules import deadlines
 from invariants.rules.causes_of_filters import expressions, members_differ
 from invariants.rules.deliveries import SUCCESS
+from invariants.rules.match import machine_of
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
 
@@ -173,6 +174,25 @@ def joiner_was_early(rule: Rule, told: Told) -> bool:
     dropped = [one.ms for one in rule.past.of(events.QueueDropped, group=group, mq=mq) if one.at in both]
     return any(taken_ms - deadlines.rebalanced(bounds) <= ms <= taken_ms for ms in changes) and any(
         taken_ms <= ms <= taken_ms + deadlines.lists_are_whole(bounds) for ms in dropped)
+
+
+def was_not_heard_of(rule: Rule, told: Told) -> bool:
+    """Whether who took the queue had asked a broker that began lately and has not heard of the other one since."""
+    mq, _, _, group, former, taker = told.about
+    taken_ms = told.since_ms or 0
+    answer, member = (next((one for one in reversed(these) if one.ms <= taken_ms), None) for these in (
+        [one for one in rule.past.of(events.ConsumerIdsFetched, group=group, topic=mq.topic, at=taker)
+         if one.event.client_ids is not None],
+        rule.past.of(events.ConsumerStarted, group=group, at=former)))
+    if answer is None or member is None or member.event.client_id in answer.event.client_ids:
+        return False
+    broker, since_ms = machine_of(answer.event.broker_addr or ""), taken_ms - deadlines.lists_are_whole(rule.bounds)
+    begun = [one for one in rule.past.of(events.BrokerStarted, events.TopicConfigUpdated, at=broker)
+             if one.place < answer.place]
+    started = max((one.place for one in begun if isinstance(one.event, events.BrokerStarted)), default=-1)
+    heard = rule.past.of(events.ConsumerRegistered, since=started, at=broker, group=group,
+                         client_id=member.event.client_id)
+    return any(one.ms >= since_ms for one in begun) and not any(one.place < answer.place for one in heard)
 
 
 _CHANGES = (

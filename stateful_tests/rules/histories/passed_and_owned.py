@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    ConsumerIdsFetched,
     ConsumerRegistered,
+    ConsumerStarted,
     MessageAppended,
     MessagesGiven,
     PublishInfoUpdated,
     QueueDropped,
     RouteUpdated,
     SendAttempted,
+    TopicConfigUpdated,
 )
 from invariants.histories.operations import Operation
 from invariants.rules import deadlines
@@ -89,6 +92,45 @@ def drops(ms: int, at: str = C, group: str = "G", mq: MessageQueue = MQ) -> Told
     return ms, at, QueueDropped("c1@1", group, mq)
 
 
+def divided(
+    *records: Told, causes: tuple[str, ...], known: tuple[str, ...] | None = ("c2@1",), broker_addr: str = f"{B}:10911",
+) -> Written:
+    """The queue is taken later, by an answer of a broker in which only these are."""
+    told = tuple(sorted((*records, answered(LATE_MS - 1, known, broker_addr=broker_addr)), key=lambda one: one[0]))
+    later = tuple(one._replace(time_ms=(one.time_ms or 0) + LATE_MS - 100_000) if one.seq > TAKEN.seq else one
+                  for one in OWNED_TWICE)
+    return Written("one_owner_at_once", broken=told, kept=told, observed=later, kept_observed=HANDED_OVER,
+                   causes=causes, bounds=CALM, says="orders/broker-a/0 of G")
+
+
+def hears_of(ms: int, client_id: str = "c1@1", at: str = B, group: str = "G") -> Told:
+    """A broker hears of a member."""
+    return ms, at, ConsumerRegistered(at, group, client_id, "c1:1", True, True, frozenset())
+
+
+def answered(
+    ms: int, known: tuple[str, ...] | None, *, at: str = "consumer2", group: str = "G", topic: str = "orders",
+    broker_addr: str = f"{B}:10911",
+) -> Told:
+    """A broker has told a member which ones there are."""
+    return ms, at, ConsumerIdsFetched("c2@1", group, topic, broker_addr, known)
+
+
+def starts(ms: int, client_id: str, at: str = C, group: str = "G") -> Told:
+    """A member starts."""
+    return ms, at, ConsumerStarted(client_id, group, "CLUSTERING", orderly=False)
+
+
+def gets(ms: int) -> Told:
+    """A broker has a topic."""
+    return ms, B, TopicConfigUpdated(B, "orders")
+
+
+LATE_MS = 500_000
+LONG_AGO_MS = LATE_MS - deadlines.lists_are_whole(CALM)
+MEMBER, ALL = starts(1, "c1@1"), ("c1@1", "c2@1")
+BEGINS = (MEMBER, started(LONG_AGO_MS))
+HEARD = (*BEGINS, hears_of(LONG_AGO_MS + 1))
 JUST_IN_TIME_MS = 100_000 - deadlines.rebalanced(CALM)
 HEARD_LATE_MS = 100_000 + deadlines.lists_are_whole(CALM)
 TOO_OFTEN = (TAKEN._replace(max_attempts=2), *SENT, DELIVERED._replace(attempt=3))
@@ -158,6 +200,26 @@ HISTORIES = (
     taken(joined(99_000), drops(100_200, mq=MQ._replace(queue_id=1)), causes=()),
     taken((100_000, C, RouteUpdated("c1@1", "G", "orders", frozenset((MQ,)))), drops(100_000), causes=("D1",)),
     taken(joined(99_000), observed=OWNED_TWICE[:2], causes=()),
+    # Who takes the queue has asked a broker that began lately, and has not heard of the former owner since.
+    divided(*BEGINS, causes=("D2",)),
+    divided(started(LONG_AGO_MS), causes=()),
+    *(divided(MEMBER, one, causes=()) for one in (
+        started(LONG_AGO_MS - 1), started(LONG_AGO_MS, at="broker-b"), started(LATE_MS))),
+    divided(*BEGINS, causes=(), broker_addr="broker-b:10911"),
+    *(divided(*BEGINS, causes=(), known=known) for known in (ALL, None)),
+    *(divided(*BEGINS, one, causes=("D2",)) for one in (
+        answered(LATE_MS, None), answered(LATE_MS + 1, ALL), answered(LATE_MS, ALL, at="consumer3"),
+        answered(LATE_MS, ALL, group="H"), answered(LATE_MS, ALL, topic="invoices"))),
+    divided(*BEGINS, answered(LATE_MS, ALL), causes=()),
+    divided(*HEARD, causes=()),
+    *(divided(*HEARD, one, causes=()) for one in (
+        starts(2, "c3@1", at="consumer3"), starts(2, "c1@2", group="H"), starts(LATE_MS + 1, "c1@3"))),
+    divided(*HEARD, starts(LATE_MS, "c1@3"), causes=("D2",)),
+    *(divided(*BEGINS, one, causes=("D2",)) for one in (
+        hears_of(LONG_AGO_MS - 1), hears_of(LATE_MS), hears_of(LONG_AGO_MS + 1, client_id="c2@1"),
+        hears_of(LONG_AGO_MS + 1, at="broker-b"), hears_of(LONG_AGO_MS + 1, group="H"))),
+    divided(MEMBER, started(LONG_AGO_MS - 2), gets(LONG_AGO_MS), causes=("D2",)),
+    divided(MEMBER, started(LONG_AGO_MS - 2), hears_of(LONG_AGO_MS - 1), gets(LONG_AGO_MS), causes=()),
     # Who could not send it back tries it again where it is, and counts on.
     tried((3, C, 2), kept=((2, C, 2), (3, C, 2))),
     tried((2, "consumer2", 2), (3, C, 2), kept=((1, C, 2), (2, C, 2), (3, C, 2))),
