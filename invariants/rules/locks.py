@@ -79,8 +79,9 @@ class listener_keeps_its_lock(Rule):
 class lock_outlasts_the_batch(Rule):
     """A lock is not given back before the last batch that was read under it is settled.
 
-    Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled. A batch that is to be
-    consumed again is put back, if none of it was tried too often: then its listener has left it.
+    Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled; a reset clears a queue
+    that was given up before, too, as long as its batch keeps it in the table. A batch that is to be consumed again is
+    put back, if none of it was tried too often: then its listener has left it.
     """
 
     shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
@@ -89,7 +90,7 @@ class lock_outlasts_the_batch(Rule):
 
     # Batches that listeners have begun.
     open = Kept("at client_id group mq", begins=(events.ListenerStarted,), ends=(
-        events.MessagesSettled, events.ConsumerStopping,
+        events.MessagesSettled, events.ConsumerStopping, events.OffsetReset,
         Match(events.QueueDropped, having=lambda event: not event.by_rebalance)))
     given = Kept("at group mq", begins=(events.MessagesGiven,), value=lambda _, event: event)
 

@@ -19,6 +19,7 @@ from impl.events import (
     MessagesAnswered,
     MessagesGiven,
     MessagesSettled,
+    OffsetReset,
     ProcessKilled,
     QueueDropped,
     QueueTaken,
@@ -45,6 +46,11 @@ def taken(ms: int = 1, mq: MessageQueue = MQ) -> Record:
 def dropped(ms: int = 3, *, by_rebalance: bool = True) -> Record:
     """It gives it up."""
     return ms, C, QueueDropped(ID, G, MQ, by_rebalance)
+
+
+def reset(mq: MessageQueue = MQ) -> Record:
+    """It was told by an operator where to go on."""
+    return 3, C, OffsetReset(ID, G, mq, 0)
 
 
 def granted(ms: int = 1, client_id: str = ID, group: str = G) -> Record:
@@ -136,6 +142,8 @@ HISTORIES = (
     Written("lock_outlasts_the_batch", broken=(listens(), released()),
             kept=(listens(), dropped(by_rebalance=False), released())),
     Written("lock_outlasts_the_batch", broken=(listens(), ENDED, released()), kept=(listens(), STOPPING, released())),
+    Written("lock_outlasts_the_batch", broken=(listens(), dropped(), reset(MQ2), released()),
+            kept=(listens(), dropped(), reset(), released())),
     Written("lock_outlasts_the_batch", broken=(listens(), released()), kept=(listens(mq=MQ2), DIES, released())),
     *(Written("lock_outlasts_the_batch", broken=(given(*most), listens(), says(*good), dropped(), released()),
               kept=(given(0, 2), listens(), says(*again), dropped(), released()))
