@@ -135,7 +135,8 @@ class ordered_messages_stay_in_order(Rule):
     """Of an ordered queue no listener of a group is given a message before all that it was given before are settled.
 
     What was given again from an earlier one on, by another owner or by the same, begins there anew. One with which its
-    last attempt has failed is settled: it is a dead letter.
+    last attempt has failed is settled: it is a dead letter. What its broker has deleted by the time that it sends a
+    member on (OFFSET_ILLEGAL) nobody can be given again, and nobody waits for it.
     """
 
     shipped = ("violated: D7 a batch outlives the lease, D8 the broker has lost its locks, D9 an unlock comes late, "
@@ -167,6 +168,15 @@ class ordered_messages_stay_in_order(Rule):
             worker, is_last = open_at.get(offset, ("", False))
             if worker == at and (answer == SUCCESS or is_last):
                 del open_at[offset]
+
+    @on(events.OffsetFoundIllegal)
+    def is_sent_on(self, _: int, at: str, event: events.OffsetFoundIllegal) -> None:
+        del at
+        stored = [has.min_offset for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
+                  if (has := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
+        open_at = self.open.get((event.group, event.mq), {})
+        for offset in [offset for offset in open_at if offset < min(stored, default=0)]:
+            del open_at[offset]
 
 
 class Delivered(Promise):

@@ -12,11 +12,12 @@ from impl.events import (
     MessageAppended,
     MessagesAnswered,
     MessagesGiven,
+    OffsetFoundIllegal,
     ProcessKilled,
     SendAttempted,
     WorldHealed,
 )
-from invariants.views import StoredRecord, Subscription
+from invariants.views import Broker, QueueRange, StoredRecord, Subscription
 from stateful_tests.rules.histories.promises import MASTER, MEMBER
 from stateful_tests.rules.written import Tables, Written
 
@@ -42,6 +43,20 @@ def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = M
     """A listener answers."""
     keys = tuple(f"k{offset}" for offset in offsets)
     return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
+
+
+def sent_on(mq: MessageQueue = MQ, group: str = G) -> Told:
+    """A broker does not have what a member wants, and says where to go on."""
+    return 2, C2, OffsetFoundIllegal("c2@1", group, mq, 6)
+
+
+def has_from(min_offset: int | None, broker_name: str = B) -> Tables:
+    """The queue begins there; None: its broker has ended meanwhile."""
+    stored = None if min_offset is None else QueueRange(min_offset, 9)
+    return Tables(brokers=[Broker(B, broker_name, 0, f"{B}:10911", 0, None)], stored_at=stored)
+
+
+BEGUN, GOES_ON = (given(1, 5, orderly=True),), given(3, 6, orderly=True, at=C2)
 
 
 def sent(ms: int, offset: int, attempt: int = 1, group: str = "CLIENT_INNER_PRODUCER") -> Told:
@@ -137,6 +152,15 @@ HISTORIES = (
     Written("ordered_messages_stay_in_order",
             broken=(given(1, 5, orderly=True, attempt=1), answered(2, 5, answer=LATER), given(3, 6, orderly=True)),
             kept=(given(1, 5, orderly=True, attempt=2), answered(2, 5, answer=LATER), given(3, 6, orderly=True))),
+
+    # What its broker has deleted is not waited for, by those whom it sends on.
+    Written("ordered_messages_stay_in_order", broken=(*BEGUN, sent_on(), GOES_ON), views=has_from(5),
+            kept=(*BEGUN, sent_on(), GOES_ON), kept_views=has_from(6), says="c1 has not settled 5"),
+    *(Written("ordered_messages_stay_in_order", broken=(*BEGUN, *told, GOES_ON), views=views,
+              kept=(*BEGUN, sent_on(), GOES_ON), kept_views=has_from(6))
+      for told, views in (
+          ((), has_from(6)), ((sent_on(mq=ELSEWHERE),), has_from(6)), ((sent_on(group="H"),), has_from(6)),
+          ((sent_on(),), has_from(6, broker_name="broker-b")), ((sent_on(),), has_from(None)))),
 
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED, answered(10, 5)), kept_views=has(5), says="has not consumed k5 at 5"),
