@@ -149,7 +149,12 @@ class MessagesGiven(NamedTuple):
 class MessagesAnswered(NamedTuple):
     """MessageListener#consumeMessage: what an application makes of messages; it says so itself.
 
-    answers -- of each of them: SUCCESS, LATER, NULL, EXCEPTION; NEVER: its listener will not return.
+    answers -- of each of them: SUCCESS, LATER, NULL, EXCEPTION; NEVER: its listener will not return. A listener in
+    order that commits itself says HELD of what it has succeeded with, and later of all that it holds SUCCESS, when it
+    commits, or ROLLBACK. level -- the delay level that it wants where it has failed
+    (`ConsumeConcurrentlyContext#setDelayLevelWhenNextConsume`); 0: as the broker has it, -1: to the dead letters.
+    rest_ms -- how long it wants the queue to rest (`ConsumeOrderlyContext#setSuspendCurrentQueueTimeMillis`); -1: as
+    its consumer is configured.
     """
 
     group: str
@@ -157,3 +162,5 @@ class MessagesAnswered(NamedTuple):
     offsets: tuple[int, ...]
     keys: tuple[str, ...]
     answers: tuple[str, ...]
+    level: int = 0
+    rest_ms: int = -1

@@ -14,6 +14,7 @@ from impl.variants.bugs import (
     logs,
     mixed,
     name_server,
+    own_terms,
     polling,
     ports,
     producing,
@@ -67,7 +68,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
-    *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS,
+    *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

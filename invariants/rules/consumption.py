@@ -20,6 +20,7 @@ from impl.events import (
     QueueTaken,
 )
 from invariants.rules import deadlines
+from invariants.rules.answers import SUCCESS
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
@@ -128,7 +129,7 @@ class found_is_settled(Duty):
 
     @on(MessagesAnswered)
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
-        if any(answer != "SUCCESS" for answer in event.answers):
+        if any(answer != SUCCESS for answer in event.answers):
             self.failed.setdefault((at, event.group), ms)
 
     @on(MessagesSettled)

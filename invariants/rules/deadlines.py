@@ -130,6 +130,8 @@ def settled(bounds: Bounds) -> int:
     return takes(LOCK_RENEWAL_MS + LOCK_CALL_MS, steps=2)(bounds) + 2 * bounds.listener_ms
 
 
+rested = takes(CALL_MS)
+"""A queue that has rested is given to its listener: its lock may have to be asked for first."""
 SUSPEND_MS = 20_000  # DefaultLitePullConsumer.brokerSuspendMaxTimeMillis; a push consumer lets a pull wait 15 s
 HOLD_SCAN_MS = 5_000  # PullRequestHoldService#run: waitForRunning
 woken = takes(0)
@@ -210,6 +212,7 @@ LEVELS_MS: tuple[int, ...] = tuple(1_000 * s for s in (1, 5, 10, 30, *range(60, 
 """MessageStoreConfig#messageDelayLevel: the delay of each level."""
 RETRY_DELAYS_MS = LEVELS_MS[2:5]  # of the first three retries
 RETRIES_MS = sum(RETRY_DELAYS_MS)
+LEAST_REST_MS, GREATEST_REST_MS = 10, 30_000  # ConsumeMessageOrderlyService#submitConsumeRequestLater
 ILLEGAL_MS = 10_000  # DefaultMQPushConsumerImpl#pullMessage: the correction of an illegal offset
 corrected = takes(ILLEGAL_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
 """An offset that a broker does not have is corrected: one thread does so, queue by queue, and may wait for each."""

@@ -17,13 +17,14 @@ from impl.decisions.names import (
 )
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
+from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import StoredRecord
 
-SUCCESS, SUB_ALL = "SUCCESS", "*"
+SUB_ALL = "*"
 BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
 _SENT_AGAIN = Match(SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP and one.attempt > 1)
 
@@ -67,7 +68,7 @@ class attempts_are_counted(Rule):
 class failure_is_retried_once(Rule):
     """A message that a listener was given is put off no more often than listeners have failed with it.
 
-    Who broadcasts fails once and for all: nothing is sent back.
+    Who broadcasts fails once and for all: nothing is sent back. Nor is what its listener does not want again.
     Who works on it for a minute may have failed: it expires then, after the least consumeTimeout that there is, and
     what is answered later belongs to the same attempt.
     """
@@ -102,7 +103,7 @@ class failure_is_retried_once(Rule):
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             place = at, event.mq, offset, key
             self.working.pop(place, None)
-            is_retried = answer != SUCCESS and not self.facts.broadcasts(at, event.group)
+            is_retried = has_failed(answer) and event.level >= 0 and not self.facts.broadcasts(at, event.group)
             if self.late.pop(place, None) is None and is_retried:
                 self.failures[key,] = self.failures.get((key,), 0) + 1
 
@@ -137,6 +138,7 @@ class ordered_messages_stay_in_order(Rule):
     What was given again from an earlier one on, by another owner or by the same, begins there anew. One with which its
     last attempt has failed is settled: it is a dead letter. What its broker has deleted by the time that it sends a
     member on (OFFSET_ILLEGAL) nobody can be given again, and nobody waits for it.
+    What a listener holds back counts as settled here.
     """
 
     shipped = ("violated: D7 a batch outlives the lease, D8 the broker has lost its locks, D9 an unlock comes late, "
@@ -166,7 +168,7 @@ class ordered_messages_stay_in_order(Rule):
         open_at = self.open.get((event.group, event.mq), {})
         for offset, answer in zip(event.offsets, event.answers, strict=True):
             worker, is_last = open_at.get(offset, ("", False))
-            if worker == at and (answer == SUCCESS or is_last):
+            if worker == at and (answer in {SUCCESS, HELD} or is_last):
                 del open_at[offset]
 
     @on(events.OffsetFoundIllegal)
@@ -183,8 +185,8 @@ class Delivered(Promise):
     """What promises share that look at what is stored, and at what listeners have said of it.
 
     Only what was stored before the world healed is looked for: the rest may be on its way.
-    stored_ms -- the keys of that. settled -- group and key of what a listener has succeeded with. given -- group,
-    machine and key of what one was given. dead -- group and key of dead letters.
+    stored_ms -- the keys of that. settled -- group and key of what a listener has succeeded with, and has
+    not rolled back. given -- group, machine and key of what one was given. dead -- group and key of dead letters.
     """
 
     stored_ms = Kept("key", survives="all")
@@ -202,8 +204,10 @@ class Delivered(Promise):
     @on(MessagesAnswered)
     def is_settled(self, ms: int, _: str, event: MessagesAnswered) -> None:
         for key, answer in zip(event.keys, event.answers, strict=True):
-            if answer == SUCCESS:
+            if answer in {SUCCESS, HELD}:
                 self.settled.setdefault((event.group, key), ms)
+            elif answer == ROLLBACK:
+                self.settled.pop((event.group, key), None)
 
     @on(MessageAppended)
     def is_stored(self, ms: int, at: str, event: MessageAppended) -> None:

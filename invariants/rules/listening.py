@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from impl import events
 from invariants.rules import deadlines
+from invariants.rules.answers import has_failed
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.weather import clock_was_set
 
-SUCCESS = "SUCCESS"
 _UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
 _TAKEN = Match(events.QueueTaken, of="at group mq")
 
@@ -76,7 +76,7 @@ class attempts_count_up(Rule):
     def answers(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         for offset, answer in zip(event.offsets, event.answers, strict=True):
             key = at, event.group, event.mq, offset
-            if answer != SUCCESS and key in self.given:
+            if has_failed(answer) and key in self.given:
                 self.failed[key] = self.given[key]
 
     @on(events.MessagesGiven)

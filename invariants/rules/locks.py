@@ -7,6 +7,7 @@ from typing import Any
 
 from impl import events
 from invariants.rules import deadlines
+from invariants.rules.answers import HELD, ROLLBACK
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -15,6 +16,8 @@ from invariants.rules.weather import clock_was_set
 
 _AGAIN = frozenset({"LATER", "NULL", "EXCEPTION"})
 """What an application answers that is to be given messages again."""
+_LEFT = frozenset({HELD, ROLLBACK})
+"""What it answers that leaves them to whoever has the queue next."""
 
 
 class only_ordered_groups_lock(Rule):
@@ -81,7 +84,8 @@ class lock_outlasts_the_batch(Rule):
 
     Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled; a reset clears a queue
     that was given up before, too, as long as its batch keeps it in the table. A batch that is to be consumed again is
-    put back, if none of it was tried too often: then its listener has left it.
+    put back, if none of it was tried too often: then its listener has left it. So it has what it holds back, or rolls
+    back.
     """
 
     shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
@@ -97,7 +101,8 @@ class lock_outlasts_the_batch(Rule):
     @on(events.MessagesAnswered)
     def puts_back(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         given = self.given.get((at, event.group, event.mq))
-        if given is not None and max(given.attempts) < given.most and _AGAIN.issuperset(event.answers):
+        is_put_back = given is not None and max(given.attempts) < given.most and _AGAIN.issuperset(event.answers)
+        if is_put_back or _LEFT.issuperset(event.answers):
             self.open.drop(lambda key: (key[0], *key[2:]) == (at, event.group, event.mq))
 
     @on(events.LockReleased)

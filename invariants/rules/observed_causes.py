@@ -8,8 +8,8 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.histories.messages import selects
 from invariants.rules import deadlines
+from invariants.rules.answers import has_failed
 from invariants.rules.causes_of_filters import expressions, members_differ
-from invariants.rules.deliveries import SUCCESS
 from invariants.rules.match import machine_of
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
@@ -128,7 +128,7 @@ def failed_in_a_batch(rule: Rule, told: Told) -> bool:
     mq, offset, _, group = told.about
     answered = [one.event for one in rule.past.of(events.MessagesAnswered, group=group, mq=mq)
                 if offset in one.event.offsets and one.ms <= (told.since_ms or 0)]
-    return bool(answered) and len(answered[-1].offsets) > 1 and _answer(answered[-1], offset) != SUCCESS
+    return bool(answered) and len(answered[-1].offsets) > 1 and has_failed(_answer(answered[-1], offset))
 
 
 def _answer(event: events.MessagesAnswered, offset: int) -> str:

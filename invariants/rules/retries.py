@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from impl import events
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
+from invariants.rules.answers import NEVER, ROLLBACK, has_failed
 from invariants.rules.delays import was_recovered
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.sending import SENT_ANEW
-from invariants.rules.weather import clock_was_set
-
-SUCCESS = "SUCCESS"
+from invariants.rules.weather import a_broker_was_away, clock_was_set
 
 
 class given_up_after_all_attempts(Rule):
@@ -26,10 +26,14 @@ class given_up_after_all_attempts(Rule):
     shipped = "violated: X5 a copy that a consumer sends itself"
     cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ"
     about = "group key"
-    excuses = (cause("X5", "a client has sent it itself, which counts as one attempt more",
-                     when=lambda rule, told: told.about[1:] in rule.anew),)
+    excuses = (
+        Excuse("a listener has asked for it at once", when=lambda rule, told: told.about in rule.asked),
+        cause("X5", "a client has sent it itself, which counts as one attempt more",
+              when=lambda rule, told: told.about[1:] in rule.anew),
+    )
 
     anew = Kept("key", survives="all", begins=(SENT_ANEW,))
+    asked = Kept("group key", survives="all")
     # How often each message was tried before a listener was given it last, and how often its group tries again.
     tried = Kept("group key", survives="all")
     most = Kept("group", survives="all")
@@ -40,6 +44,13 @@ class given_up_after_all_attempts(Rule):
         self.most[event.group,] = event.most
         for key, attempt in zip(event.keys, event.attempts, strict=True):
             self.tried[event.group, key] = max(attempt, self.tried.get((event.group, key), 0))
+
+    @on(MessagesAnswered)
+    def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
+        del at
+        for key, answer in zip(event.keys, event.answers, strict=True):
+            if event.level < 0 and has_failed(answer):
+                self.asked[event.group, key] = ms
 
     @on(MessageAppended)
     def appended(self, _: int, at: str, event: MessageAppended) -> Iterator[Told]:
@@ -55,6 +66,7 @@ class given_up_after_all_attempts(Rule):
 class retries_wait_longer_each_time(Rule):
     """Who has failed with a message for the nth time is not given it before the delay of level n + 2 is over.
 
+    A listener may ask for another level; a copy that its client sends itself does not have that.
     A message that a listener has had for too long is sent back with the first of these levels, whichever attempt it is.
     """
 
@@ -73,13 +85,15 @@ class retries_wait_longer_each_time(Rule):
     # cannot send it back tries it again where it is.
     since_ms = Kept("at mq offset")
     failed = Kept("group key attempt", survives="all")
+    anew = Kept("key", survives="all", begins=(SENT_ANEW,))
 
     @on(MessagesAnswered)
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             began_ms, attempt = self.since_ms.pop((at, event.mq, offset), (ms, 0))
-            if answer != SUCCESS and ms - began_ms < deadlines.LISTENER_EXPIRY_MS:
-                self.failed.setdefault((event.group, key, attempt), {}).setdefault((event.mq, offset), ms)
+            if has_failed(answer) and ms - began_ms < deadlines.LISTENER_EXPIRY_MS:
+                failed = self.failed.setdefault((event.group, key, attempt), {})
+                failed.setdefault((event.mq, offset), []).append((ms, event.level))
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
@@ -89,19 +103,34 @@ class retries_wait_longer_each_time(Rule):
             failures = self.failed.get((event.group, key, attempt - 1)) if is_retry else None
             if not failures or (event.mq, offset) in failures:
                 continue
-            waited_ms = ms - next(iter(failures.values()))
-            if waited_ms < deadlines.RETRY_DELAYS_MS[attempt - 1]:
+            left_ms, failed_ms = min((self._delay_ms(key, attempt, level) - (ms - failed_ms), failed_ms)
+                                     for failed_ms, level in chain(*failures.values()))
+            if left_ms > 0:
+                waited_ms = ms - failed_ms
                 yield self.told(f"{at} is given {key} again {waited_ms} ms after attempt {attempt} has failed, and "
-                                f"it is to wait {deadlines.RETRY_DELAYS_MS[attempt - 1]} ms", event.group, key)
+                                f"it is to wait {waited_ms + left_ms} ms", event.group, key)
+
+    def _delay_ms(self, key: str, attempt: int, level: int) -> int:
+        """How long a message waits at least that has failed at this attempt, for whom a level was asked."""
+        as_it_is = deadlines.RETRY_DELAYS_MS[attempt - 1]
+        asked_ms = deadlines.LEVELS_MS[level - 1] if level > 0 else as_it_is
+        return min(asked_ms, as_it_is) if (key,) in self.anew else asked_ms
+
+
+def rest_of(asked_ms: int) -> int:
+    """How long a queue rests for which so much was asked."""
+    return min(max(asked_ms, deadlines.LEAST_REST_MS), deadlines.GREATEST_REST_MS)
 
 
 class suspended_queue_rests(Rule):
     """A queue whose listener works in order and has failed rests before the same message is given to it again.
 
-    A queue that is given up and taken again begins anew.
+    So it does when that has rolled back. The listener may say how long; it is 10 ms to 30 s. A queue that is given up
+    and taken again begins anew.
     """
 
-    cite = "ConsumeMessageOrderlyService#submitConsumeRequestLater: suspendCurrentQueueTimeMillis"
+    cite = ("ConsumeMessageOrderlyService#submitConsumeRequestLater: suspendCurrentQueueTimeMillis, "
+            "ConsumeOrderlyContext#setSuspendCurrentQueueTimeMillis")
     about = "at group mq"
     excuses = (clock_was_set("at"),)
 
@@ -110,16 +139,53 @@ class suspended_queue_rests(Rule):
     @on(MessagesAnswered)
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
         for offset, answer in zip(event.offsets, event.answers, strict=True):
-            if answer != SUCCESS:
-                self.failed[at, event.group, event.mq, offset] = ms
+            if has_failed(answer) or answer == ROLLBACK:
+                self.failed[at, event.group, event.mq, offset] = ms, event.rest_ms
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        failed_ms = self.failed.pop((at, event.group, event.mq, event.offsets[0]), None)
-        if event.orderly and failed_ms is not None and ms - failed_ms < event.rest_ms:
+        failed_ms, asked_ms = self.failed.pop((at, event.group, event.mq, event.offsets[0]), (None, -1))
+        rest_ms = rest_of(event.rest_ms if asked_ms < 0 else asked_ms)
+        if event.orderly and failed_ms is not None and ms - failed_ms < rest_ms:
             yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)} again {ms - failed_ms} ms "
-                            f"after it has failed, and the queue is to rest {event.rest_ms} ms",
+                            f"after it has failed, and the queue is to rest {rest_ms} ms",
                             at, event.group, event.mq)
+
+
+class rested_queue_goes_on(Duty):
+    """Where nothing fails a queue that rests is given to its listener again when that is over.
+
+    It is given up before, or its consumer ends.
+    """
+
+    cite = "ConsumeMessageOrderlyService#submitConsumeRequestLater"
+    about = "at group mq"
+    calm = True
+    within_ms = deadlines.rested
+    paid_by = (events.QueueDropped, events.QueueTaken)
+    excuses = (Excuse("a broker was away, and locks may be out of reach", when=a_broker_was_away),
+               Excuse("its consumer shuts down", by=(events.ConsumerStopping, events.ConsumerShutDown)))
+    late = "{at} is to be given queue {mq.queue_id} of {mq.topic} at {mq.broker_name} again since {waited_ms} ms"
+
+    given = Kept("at group mq", ends=(events.QueueDropped, events.QueueTaken), begins=(MessagesGiven,),
+                 value=lambda _, event: event)
+
+    @on(MessagesAnswered)
+    def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
+        key = at, event.group, event.mq
+        given = self.given.get(key)
+        if given is not None and given.orderly and _rests(event, given):
+            self.owe(key, ms + rest_of(given.rest_ms if event.rest_ms < 0 else event.rest_ms))
+
+    @on(MessagesGiven)
+    def gives(self, _: int, at: str, event: MessagesGiven) -> None:
+        self.pay((at, event.group, event.mq))
+
+
+def _rests(event: MessagesAnswered, given: MessagesGiven) -> bool:
+    """Whether what a listener was given comes again: none of it was tried too often, or all of it is rolled back."""
+    failed = all(map(has_failed, event.answers)) and NEVER not in event.answers and max(given.attempts) < given.most
+    return failed or ROLLBACK in event.answers
 
 
 class batch_is_no_larger_than_wished(Rule):

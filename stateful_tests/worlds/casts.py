@@ -20,9 +20,10 @@ from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
 from impl.store.message_store_config import BrokerRole, FlushDiskType
+from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
-from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON
+from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON, Listener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.past import Past
@@ -70,6 +71,8 @@ OLD = replace(
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
 FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 """What becomes of so many messages, of as many as are drawn from."""
+HOLDS = ROLLBACK, ROLLBACK, ROLLBACK, EXCEPTION, LATER, NULL
+"""The same of a group that commits itself."""
 
 
 def servers(  # noqa: PLR0913  # who is there differs in as many ways
@@ -163,17 +166,17 @@ def routes(world: World) -> None:
 
 def stored(
     flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
-    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0,
+    broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0, listener: type[Listener] = Listener,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
     configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
-    broker_role -- of the masters. slaves -- how many each has, which copy its log.
+    broker_role -- of the masters. slaves -- how many each has, which copy its log. listener -- how applications work.
     """
 
     def build(world: World) -> None:
         world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
-        world.fates = tuple(fates)
+        world.fates, world.listener = tuple(fates), listener
         servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
             world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
@@ -360,6 +363,7 @@ OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
 TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
+IN_ORDER = replace(FROM_FIRST, orderly=True)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[0]} || {TAGS[1]}"})
 TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[1]} || {TAGS[2]}"})

@@ -8,13 +8,13 @@ clients report.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
 from impl.events import MessagesAnswered, MessagesExpired, MessagesGiven, MessagesSettled, SendAnswered
 from impl.hosts.simulation.kernel import Record
-from invariants.rules.deliveries import SUCCESS
+from invariants.rules.answers import SUCCESS
 
 _Place = tuple[str, str, MessageQueue, int]
 
@@ -70,8 +70,11 @@ class Failures:
 
     def _succeeds(self, machine: str, event: MessagesAnswered) -> None:
         for offset, answer in zip(event.offsets, event.answers, strict=True):
+            place = machine, event.group, event.mq, offset
             if answer == SUCCESS:
-                self._given.pop((machine, event.group, event.mq, offset), None)
+                self._given.pop(place, None)
+            elif event.level < 0 and place in self._given:
+                self._given[place] = replace(self._given[place], is_last=True)
 
     def _settled(self, machine: str, event: MessagesSettled | MessagesExpired) -> Iterator[Given]:
         """Of what is settled that with which no listener has succeeded; in order that is over when a broker has it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from impl.client.message_listener import (
     ConsumeConcurrentlyContext,
@@ -53,6 +54,17 @@ def fate_of(key: str, attempt: int, fates: Sequence[str]) -> str:
     return SUCCESS if attempt else fate
 
 
+class Asked(NamedTuple):
+    """What a listener asks for in case it fails.
+
+    level -- the delay level of what is sent back, as `ConsumeConcurrentlyContext` has it. rest_ms -- how long the queue
+    is to rest, as `ConsumeOrderlyContext` has it.
+    """
+
+    level: int = 0
+    rest_ms: int = -1
+
+
 class Listener:
     """A MessageListener of a group, which notes what it is given and what it makes of it.
 
@@ -71,9 +83,13 @@ class Listener:
 
     async def consume_message(self, msgs: Sequence[MessageExt], context: ConsumeContext) -> ConsumeStatus | None:
         """See MessageListener: the first message that fails decides, and what is before it is settled if it can be."""
-        mq = context.message_queue
+        mq, asked = context.message_queue, self.asked(msgs)
+        if isinstance(context, ConsumeConcurrentlyContext):
+            context.delay_level_when_next_consume = asked.level
+        else:
+            context.suspend_current_queue_time_ms = asked.rest_ms
         self._note(DELIVERED, msgs, mq)
-        fates = [fate_of(_key(msg) or "", msg.reconsume_times, self.fates) for msg in msgs]
+        fates = [fate_of(key_of(msg) or "", msg.reconsume_times, self.fates) for msg in msgs]
         self._tell(msgs, mq, None)
         if NEVER in fates:
             self._tell(msgs, mq, [NEVER] * len(msgs))
@@ -81,6 +97,11 @@ class Listener:
         quick = not self.orderly and msgs[0].queue_offset // BATCH_MAX_SIZE % 2
         await self.node.sleep(self.work_ms // 3 if quick else self.work_ms)
         return self._answered(msgs, context, fates)
+
+    def asked(self, msgs: Sequence[MessageExt]) -> Asked:
+        """What is asked for in case it fails with these."""
+        del msgs
+        return Asked()
 
     def _answered(
         self, msgs: Sequence[MessageExt], context: ConsumeContext, fates: list[str],
@@ -103,12 +124,12 @@ class Listener:
 
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:
-            self._notes.note(kind, self.node.name, _key(msg), group=self._group, mq=mq, offset=msg.queue_offset,
+            self._notes.note(kind, self.node.name, key_of(msg), group=self._group, mq=mq, offset=msg.queue_offset,
                              attempt=msg.reconsume_times or None)
 
     def _tell(self, msgs: Sequence[MessageExt], mq: MessageQueue, answers: Sequence[str] | None) -> None:
         """Report what is given (no answers), or what has become of it."""
-        offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(_key(msg) or "" for msg in msgs)
+        offsets, keys = tuple(msg.queue_offset for msg in msgs), tuple(key_of(msg) or "" for msg in msgs)
         if answers is None:
             attempts = tuple(msg.reconsume_times for msg in msgs)
             self.node.trace(MessagesGiven(
@@ -116,8 +137,9 @@ class Listener:
                 self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms,
                 tuple(msg.born_timestamp for msg in msgs)))
         else:
-            self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers)))
+            self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers), *self.asked(msgs)))
 
 
-def _key(msg: MessageExt) -> str | None:
+def key_of(msg: MessageExt) -> str | None:
+    """The UNIQ_KEY of a message."""
     return msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)

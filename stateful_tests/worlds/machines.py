@@ -58,7 +58,8 @@ class Machines(Course):
     now, in the order of their start. testers -- machine to client. rolled_out -- group to what its members subscribe
     (topic to expression) that start from now on, besides what they were added with. strategy -- of all consumers,
     instead of the one that they were added with. store_config -- how the brokers keep messages that are added from now
-    on. notes -- what its clients observe. fates -- what may become of a message whose listener does not succeed.
+    on. notes -- what its clients observe. listener -- how the applications of consumers work. fates -- what may become
+    of a message whose listener does not succeed.
     producers, pullers -- machine to the application that sends there, or polls. transactions -- what became of those,
     by the id of their messages. selected -- the tags that a selector by properties selects. roles -- of masters that
     have another one than store_config says, by broker name. of_slaves -- fields of MessageStoreConfig that slaves have
@@ -76,6 +77,7 @@ class Machines(Course):
         self.strategy: AllocateMessageQueueStrategy | None = None
         self.store_config = STORE
         self.notes = Notes(self.simulation.kernel)
+        self.listener: type[Listener] = Listener
         self.fates: tuple[str, ...] = ()
         self.selected: dict[MessageSelector, str] = {}
         self.roles: dict[str, BrokerRole] = {}
@@ -211,7 +213,7 @@ class Machines(Course):
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
-                consumer.message_listener = Listener(node, self.notes, config_now, self.fates)
+                consumer.message_listener = self.listener(node, self.notes, config_now, self.fates)
                 if replies:
                     self.replying[machine] = DefaultMQProducer(node, manager, client_config, REPLYING)
                     await self.replying[machine].start()

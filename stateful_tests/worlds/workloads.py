@@ -7,12 +7,15 @@ from dataclasses import replace
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.concepts import FOLLOWED
 from stateful_tests.worlds import deeds, inspections, operators, orders
+from stateful_tests.worlds.asking_listeners import AskingListener
 from stateful_tests.worlds.casts import (
     ANYHOW,
     BOTH_TOPICS,
     FAILS,
     FROM_FIRST,
+    HOLDS,
     IN_ONE_ROOM,
+    IN_ORDER,
     ONE,
     ORDERLY,
     OTHER,
@@ -45,6 +48,7 @@ from stateful_tests.worlds.casts import (
     versions,
 )
 from stateful_tests.worlds.deeds import GROUP, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.holding_listeners import HoldingListener
 from stateful_tests.worlds.listeners import NEVER
 from stateful_tests.worlds.producers import (
     ASYNC,
@@ -134,6 +138,15 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("stored_orderly", "Listeners that work in order fail now and then, with some messages always.",
              stored(FlushDiskType.SYNC_FLUSH, RETRIED_IN_ORDER, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
              (*_ORDERED, "every_message_is_settled"), observed=(*_PLAIN, "reordered", "dead_letter")),
+    Workload("held_back", "Listeners that work in order commit after some messages themselves, or roll back.",
+             stored(FlushDiskType.SYNC_FLUSH, IN_ORDER, fates=HOLDS, listener=HoldingListener),
+             (*_COME_AND_GO, deeds.stop_broker), (*_ORDERED, "every_message_is_settled"),
+             observed=(*_PLAIN, "reordered")),
+    Workload("asking", "Listeners that fail say when they want messages again, or never, and how long a queue rests.",
+             stored(FlushDiskType.SYNC_FLUSH, RETRIED, replace(RETRIED_IN_ORDER, consumer_group=OTHER_GROUP),
+                    fates=FAILS, listener=AskingListener), (*_COME_AND_GO, deeds.stop_broker),
+             (*_ORDERED, "every_message_is_settled"), ((GROUP, TOPIC), (OTHER_GROUP, TOPIC)),
+             observed=(*_PLAIN, "reordered")),
     Workload("stored_broadcast", "Every member is given every message that is sent, and some fail.",
              stored(FlushDiskType.SYNC_FLUSH, TO_ALL, fates=FAILS), (*_COME_AND_GO, deeds.stop_broker),
              (*_ROUTES, "list_is_exactly_the_living", "broadcast_reaches_everyone"), ()),

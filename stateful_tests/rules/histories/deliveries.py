@@ -141,6 +141,13 @@ HISTORIES = (
             broken=(given(1, 5, 6, orderly=True), answered(2, 6), given(3, 7, orderly=True, at=C2)),
             kept=(given(1, 5, 6, orderly=True), given(3, 5, 6, orderly=True, at=C2), answered(4, 5, 6, at=C2),
                   given(5, 7, orderly=True, at=C2)), says="c1 has not settled 5"),
+    Written("failure_is_retried_once", broken=(given(1, 5), (1, C, answered(1, 5, answer=LATER)[2]._replace(level=-1)),
+                                                put_off(2, 5)), kept=(*FAILED, put_off(2, 5))),
+    *(Written("failure_is_retried_once", broken=(given(1, 5), answered(1, 5, answer=unfailed), put_off(2, 5)),
+              kept=(*FAILED, put_off(2, 5))) for unfailed in ("HELD", "ROLLBACK")),
+    Written("ordered_messages_stay_in_order",
+            broken=(given(1, 5, orderly=True), answered(2, 5, answer="ROLLBACK"), given(3, 6, orderly=True)),
+            kept=(given(1, 5, orderly=True), answered(2, 5, answer="HELD"), given(3, 6, orderly=True))),
     Written("ordered_messages_stay_in_order",
             broken=(given(1, 5, orderly=True), answered(2, 5, answer=LATER), given(3, 6, orderly=True)),
             kept=(given(1, 5), given(2, 6))),
@@ -164,6 +171,9 @@ HISTORIES = (
 
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED, answered(10, 5)), kept_views=has(5), says="has not consumed k5 at 5"),
+    Written("every_message_is_settled", broken=(appended(1, 5), answered(2, 5, answer="HELD"), answered(
+        3, 5, answer="ROLLBACK"), HEALED), views=has(5), kept=(appended(1, 5), answered(2, 5, answer="HELD"), HEALED),
+            kept_views=has(5)),
     Written("every_message_is_settled", broken=(appended(1, 5), answered(2, 5, answer=LATER), HEALED), views=has(5),
             kept=(appended(1, 5), answered(2, 5, answer=LATER), appended(3, 5, "%DLQ%G"), HEALED), kept_views=has(5)),
     Written("every_message_is_settled", broken=(appended(1, 5), appended(2, 5, "%DLQ%H"), HEALED), views=has(5),

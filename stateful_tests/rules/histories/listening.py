@@ -71,6 +71,8 @@ HISTORIES = (
     Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED), (answered(ms=3), DROPPED, SETTLED)),
     Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), given(1, 3)), causes=(),
             says="at attempt 1 again"),
+    *(Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(unfailed), given(0, 3)))
+      for unfailed in ("HELD", "ROLLBACK")),
     Written("attempts_count_up", (given(1), answered("NULL"), given(0, 3)),
             (given(0), answered("SUCCESS"), given(0, 3))),
     Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), TAKEN, given(0, 5))),

@@ -149,6 +149,8 @@ HISTORIES = (
               kept=(given(0, 2), listens(), says(*again), dropped(), released()))
       for most, good, again in (((0, 2), ("SUCCESS",) * 2, ("LATER",) * 2), ((0, 2), ("NEVER",) * 2, ("NULL",) * 2),
                                 ((0, 3), ("LATER",) * 2, ("EXCEPTION",) * 2))),
+    *(Written("lock_outlasts_the_batch", broken=(given(0, 3), listens(), says(*["LATER"] * 2), released()),
+              kept=(given(0, 3), listens(), says(*[left] * 2), released())) for left in ("HELD", "ROLLBACK")),
     Written("lock_outlasts_the_batch", broken=(given(0, 2), listens(), says("LATER", mq=MQ2), released()),
             kept=(given(0, 2), listens(), says("LATER"), listens(mq=MQ2), released())),
     Written("lock_outlasts_the_batch", broken=(given(0, 2), listens(), says("LATER"), listens(), released()),

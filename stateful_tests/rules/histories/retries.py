@@ -45,9 +45,11 @@ def given(
     return ms, at, event._replace(**more)
 
 
-def answered(ms: int, answer: str = "LATER", *, mq: MessageQueue = MQ, at: str = C, offset: int = 4) -> Told:
+def answered(
+    ms: int, answer: str = "LATER", *, mq: MessageQueue = MQ, at: str = C, offset: int = 4, **asked: int,
+) -> Told:
     """It says what becomes of one."""
-    return ms, at, MessagesAnswered(G, mq, (offset,), ("k",), (answer,))
+    return ms, at, MessagesAnswered(G, mq, (offset,), ("k",), (answer,), **asked)
 
 
 def dead(ms: int, key: str | None = "k", topic: str = "%DLQ%G") -> Told:
@@ -93,6 +95,8 @@ GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
 TAKEN = (1_200, C, QueueTaken(ID, G, MQ, 4))
 STOPS = (3, C, ConsumerStopping(ID, G))
 ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
+AWAY = (0, A, BrokerStarted(A, A, 0)), (11, A, BrokerStopping(A))
+FAILS_AT_C2 = given(20, at=C2), answered(30, at=C2, level=2)
 RENAMED = (3, A, BrokerStarted(A, f"{A}-renamed", 0))
 
 HISTORIES = (
@@ -104,6 +108,19 @@ HISTORIES = (
             causes=(), says="after 0 of 3"),
     Written("given_up_after_all_attempts", (given(1), ANEW, dead(3)), (given(1), dead(3, topic="orders")),
             causes=("X5",)),
+    Written("given_up_after_all_attempts", (given(1), answered(2, level=0), dead(3)),
+            (given(1), answered(2, level=-1), dead(3)), causes=()),
+    Written("given_up_after_all_attempts", (given(1), answered(2, "SUCCESS", level=-1), dead(3)), causes=()),
+    Written("retries_wait_longer_each_time", (given(1), answered(10, level=2), given(5_009, 1, mq=RETRY)),
+            (given(1), answered(10, level=2), given(5_010, 1, mq=RETRY)), says="it is to wait 5000 ms"),
+    Written("retries_wait_longer_each_time", (given(1), answered(10, level=4), given(30_009, 1, mq=RETRY)),
+            (given(1), answered(10, level=4), ANEW, given(10_010, 1, mq=RETRY)), says="it is to wait 30000 ms"),
+    Written("retries_wait_longer_each_time", (given(1), answered(10, level=4), ANEW, given(10_009, 1, mq=RETRY)),
+            (given(1), answered(10, level=1), ANEW, given(1_010, 1, mq=RETRY)), says="it is to wait 10000 ms"),
+    Written("retries_wait_longer_each_time",  # of two that have had it one has asked for less
+            (given(1), answered(10, level=4), *FAILS_AT_C2, given(5_029, 1, mq=RETRY)),
+            (given(1), answered(10, level=4), *FAILS_AT_C2, given(5_030, 1, mq=RETRY)),
+            says="4999 ms after attempt 1 has failed, and it is to wait 5000 ms"),
     Written("retries_wait_longer_each_time", (given(1), answered(10), given(10_009, 1, mq=RETRY)),
             (given(1), answered(10), given(10_010, 1, mq=RETRY)), says="9999 ms after attempt 1 has failed"),
     Written("retries_wait_longer_each_time", (given(1, 1), answered(10), given(30_009, 2, mq=RETRY)),
@@ -116,6 +133,8 @@ HISTORIES = (
             (given(1), answered(60_001), given(60_010, 1, mq=RETRY))),
     Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),
             (given(1), answered(10, "SUCCESS"), given(20, 1, mq=RETRY))),
+    *(Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),
+              (given(1), answered(10, unfailed), given(20, 1, mq=RETRY))) for unfailed in ("HELD", "ROLLBACK")),
     Written("retries_wait_longer_each_time", (given(1), answered(10), given(20, 1, mq=RETRY)),  # two have had it
             (given(1), answered(10), given(8_000, at=C2), answered(9_000, at=C2), given(10_011, 1, mq=RETRY))),
     Written("retries_wait_longer_each_time", (given(2), answered(10), given(20, 1, mq=RETRY)),
@@ -132,6 +151,33 @@ HISTORIES = (
             (answered(10), given(1_010, orderly=True)), says="999 ms after it has failed"),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
             (answered(10, "SUCCESS"), given(20, orderly=True))),
+    Written("suspended_queue_rests", (answered(10, rest_ms=300), given(309, orderly=True)),
+            (answered(10, rest_ms=300), given(310, orderly=True)), says="the queue is to rest 300 ms"),
+    Written("suspended_queue_rests", (answered(10, rest_ms=0), given(19, orderly=True)),
+            (answered(10, rest_ms=0), given(20, orderly=True)), says="the queue is to rest 10 ms"),
+    Written("suspended_queue_rests", (answered(10, rest_ms=60_000), given(30_009, orderly=True)),
+            (answered(10, rest_ms=60_000), given(30_010, orderly=True)), says="the queue is to rest 30000 ms"),
+    Written("rested_queue_goes_on", (given(1, orderly=True), answered(10)), bounds=CALM),
+    Written("rested_queue_goes_on", (given(1, orderly=True), answered(10, rest_ms=0), given(5_021, at=C2)),
+            (given(1, orderly=True), answered(10, rest_ms=0), given(5_020, orderly=True)), bounds=CALM),
+    Written("rested_queue_goes_on", (given(1, orderly=True), answered(10, rest_ms=60_000), given(35_011, at=C2)),
+            (given(1, orderly=True), answered(10, rest_ms=60_000), given(35_010, at=C2), given(35_010, orderly=True)),
+            bounds=CALM),
+    Written("rested_queue_goes_on",
+            (given(1, orderly=True), answered(10), given(6_011, at=C2), given(7_000, orderly=True)),
+            (given(1, orderly=True), answered(10), given(6_010, at=C2), given(6_010, orderly=True)), bounds=CALM,
+            says="is to be given queue 0 of orders at broker-a again"),
+    Written("rested_queue_goes_on", (given(1, orderly=True), answered(10, "ROLLBACK")),
+            (given(1, orderly=True), answered(10, "HELD")), bounds=CALM),
+    *(Written("rested_queue_goes_on", (given(1, orderly=True), answered(10)), kept, bounds=CALM) for kept in (
+        (given(1), answered(10)), (given(1, 2, orderly=True), answered(10)), (answered(10),),
+        (given(1, orderly=True), answered(10, "NEVER")), (given(1, orderly=True), answered(10, "SUCCESS")),
+        (given(1, orderly=True), (2, C, QueueDropped(ID, G, MQ, True)), answered(10)),
+        (given(1, orderly=True), answered(10, mq=MQ2)))),
+    Written("rested_queue_goes_on", (given(1, 2, orderly=True), answered(10, "ROLLBACK")),
+            (*AWAY, given(20, orderly=True), answered(30)), bounds=CALM),
+    Written("suspended_queue_rests", (answered(10, "ROLLBACK"), given(20, orderly=True)),
+            (answered(10, "HELD"), given(20, orderly=True))),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)), (answered(10), given(20))),
     Written("suspended_queue_rests", (answered(10), given(20, orderly=True)),
             (answered(10), given(20, orderly=True, mq=MQ2), given(30, orderly=True, at=C2),
