@@ -25,7 +25,8 @@ from proofs.apart import apart, ended
 from proofs.domains import Values, concrete_arguments, equal_to, leaves, symbolic_arguments, within
 from proofs.mutants import Mutant, mutants
 from proofs.path_questions import Z3, Asked, ModelValues, Solver, checked, falsehood, spoken
-from proofs.paths import Limits, Path, PathLimitError, PathTable
+from proofs.path_runs import Path, PathLimitError
+from proofs.paths import Limits, PathTable
 from proofs.solve import Answer
 from proofs.symbolic import UnsupportedError
 from proofs.terms import Context, Term, fresh_context

@@ -14,7 +14,8 @@ from pathlib import Path as File
 from proofs import terms
 from proofs.dump import Fact, Script, said
 from proofs.path_questions import falsehood, rule_of_multiples, spoken
-from proofs.paths import Answers, Path, PathTable
+from proofs.path_runs import Answers, Path
+from proofs.paths import PathTable
 from proofs.reading import Called
 from proofs.smtlib import Writer
 from proofs.solve import Answer

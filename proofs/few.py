@@ -14,6 +14,9 @@ from proofs import terms
 from proofs.reading import Env, Expr
 from proofs.unbounded import Unbounded, enumeration
 
+SIZES = (1, 2, 3, 4)
+"""Numbers of elements of a free sort with which a state is looked for."""
+
 
 class Few(Unbounded):
     """Free sorts have so many elements, naturals have no bound.

@@ -12,7 +12,8 @@ from invariants.claim import DiscardedError
 from proofs import terms
 from proofs.divisions import multiples
 from proofs.domains import Values, number_called, truth_called
-from proofs.paths import Path, PathTable, solver_for
+from proofs.path_runs import Path
+from proofs.paths import PathTable, solver_for
 from proofs.solve import Answer
 from proofs.symbolic import SymbolicBool, SymbolicInteger
 from proofs.terms import Context, Term, fresh_context

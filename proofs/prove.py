@@ -23,6 +23,7 @@ from model.language.scope import Scope
 from model.scopes import SCOPES
 from proofs.apart import apart, ended
 from proofs.counterexample import counterexample, told, wanted
+from proofs.needless import needless
 from proofs.obligations import Induction, Obligation, Steps, actions, support
 from proofs.ranking import owed
 from proofs.record import Record, outcome_of
@@ -30,7 +31,7 @@ from proofs.solve import SEEDS, TIMEOUT_MS, Answer
 from proofs.solvers import Z3, Asker, Solver
 from proofs.unnoticed import unnoticed
 from proofs.visited import Asked, Visited, visited
-from proofs.witnesses import Witnesses, needless
+from proofs.witnesses import Witnesses
 
 KNOWN = [named.scope for named in sorted(SCOPES, key=lambda named: named.states) if not named.heavy]
 

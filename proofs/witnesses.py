@@ -7,35 +7,29 @@ over naturals, the run is taken again without a greatest number (`proofs.again`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
 
 from model.explorer.exploration import Exploration
 from model.explorer.search import explore
-from model.language import Action, Concept, Premise, Property, Run
+from model.language import Action, Concept, Premise, Property
 from model.language.defined import obligations
 from model.language.expectation import expectation
 from model.language.nodes import FALSE, NAT, TRUE, Node, negation, quantified
 from model.language.properties import ALWAYS, SOMETIMES, WELL_DEFINED
 from model.language.scope import Scope
 from model.language.tracing import TESTED, Ground
-from model.language.values import Term
 from model.language.walk import value as value_of
-from proofs import terms
 from proofs.again import is_fair_run, is_run, sees_the_greatest, some_run
 from proofs.dead import dead
-from proofs.enumerated import Enumerated, values
-from proofs.few import Few
-from proofs.obligations import Induction, Steps, kept
-from proofs.reading import Expr
+from proofs.few import SIZES, Few
+from proofs.made_scopes import all_made
+from proofs.obligations import Induction, kept
 from proofs.solve import Answer, satisfiable
 from proofs.unbounded import Unbounded
 
-FEW = (1, 2, 3, 4)  # elements of a free sort in a start
-SMALL = ((2, 4), (2, 6), (3, 4), (4, 4), (1, 12), (2, 12), (3, 12), (5, 6))  # elements, naturals: scopes for runs
-DRAWS = 3  # choices of rigid functions for each action and size
 MEMORY_BYTES = 24 << 20  # for a search, which ends as soon as all that is wanted was seen
 Key = tuple[int, tuple[Premise, ...]]
 
@@ -125,7 +119,7 @@ class Witnesses:
         self._strike(self._known(concept, given, left), given, left)
         dying = dead(concept, given, left, self._timeout_ms) if left else set[str]()
         alive = {name: action for name, action in left.items() if name not in dying}
-        self._strike(self._all_made(concept, given, alive), given, alive)
+        self._strike(all_made(concept, given, alive, self._timeout_ms), given, alive)
         missed = {name for name, action in alive.items() if not sees_the_greatest(concept, given, action)
                   or not some_run(concept, given, action, self._timeout_ms)}
         return wanted.keys() - dying - missed
@@ -195,7 +189,7 @@ class Witnesses:
 
     def _some_start(self, concept: Concept, given: Sequence[Premise]) -> bool:
         """Whether a few elements have an initial state; one under more premises is one under these."""
-        return any(self._asked(Few(concept, size), given, concept.initial) is Answer.REFUTED for size in FEW)
+        return any(self._asked(Few(concept, size), given, concept.initial) is Answer.REFUTED for size in SIZES)
 
     def _asked(self, reading: Unbounded, given: Sequence[Premise], initial: Node) -> Answer:
         induction = Induction(reading, given)
@@ -207,7 +201,7 @@ class Witnesses:
     ) -> Iterator[Scope]:
         """Scopes that keep the premises, as long as some action is left."""
         yield from self._known(concept, given, left)
-        yield from self._all_made(concept, given, left)
+        yield from all_made(concept, given, left, self._timeout_ms)
 
     def _known(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
         """Those that are known."""
@@ -218,67 +212,11 @@ class Witnesses:
                             for premise in given):
                 yield scope
 
-    def _all_made(self, concept: Concept, given: Sequence[Premise], left: Mapping[str, Action]) -> Iterator[Scope]:
-        """Those of small sizes, each once."""
-        sizes = [{name: naturals if info.kind == NAT else elements for name, info in concept.sorts.items()}
-                 for elements, naturals in SMALL]
-        for place, size in enumerate(sizes):
-            if left and size not in sizes[:place]:
-                yield from self._made(concept, given, size, left)
-
-    def _made(
-        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], left: Mapping[str, Action],
-    ) -> Iterator[Scope]:
-        """Scopes with rigid functions under which some action of those left may happen, and some state is initial."""
-        never = sorted({name for premise in given for name in premise.never})
-        tried: set[tuple[int, ...]] = set()
-        for name in sorted(left):
-            for draw in range(DRAWS):
-                if name not in left:
-                    break
-                rigid = self._rigid(concept, given, sizes, left[name], draw)
-                if rigid is None:
-                    break
-                drawn = tuple(number for table in rigid.values() for number in table.values())
-                if drawn not in tried:
-                    tried.add(drawn)
-                    yield _scope(concept, sizes, rigid, never, given)
-
-    def _rigid(
-        self, concept: Concept, given: Sequence[Premise], sizes: Mapping[str, int], action: Action, seed: int,
-    ) -> dict[str, dict[tuple[int, ...], int]] | None:
-        reading = Enumerated(concept, sizes)
-        induction = Induction(reading, given)
-        first = (*reading.well_formed("first"), reading.formula(concept.initial, reading.state("first")))
-        asked = (*induction.states(induction.lemmas), *first, *induction.enabled(action))
-        model = satisfiable(asked, (seed,), self._timeout_ms).model
-        if model is None:
-            return None
-        return {info.name: dict(values(reading, "rigid", info, model))
-                for info in concept.variables.values() if info.rigid}
-
 
 def _all_premises(concept: Concept, given: Sequence[Premise]) -> tuple[Premise, ...]:
     """Premises of all properties of a concept, and these."""
     declared = (one for declared in concept.properties.values() for one in declared.given)
     return tuple(dict.fromkeys((*declared, *given)))
-
-
-def _scope(
-    concept: Concept, sizes: Mapping[str, int], rigid: Mapping[str, Mapping[tuple[int, ...], int]],
-    never: Sequence[str], given: Sequence[Premise],
-) -> Scope:
-    """A scope that keeps the promises among these premises and no others."""
-    spoken: dict[str, dict[object, object]] = {}
-    for name, table in rigid.items():
-        info = concept.variables[name]
-        keys = [tuple(map(Scope.value, info.keys, numbers)) for numbers in table]
-        spoken[name] = {key[0] if len(key) == 1 else key: Scope.value(info.value, number)
-                        for key, number in zip(keys, table.values(), strict=True)}
-    named: dict[type[Term] | str, int] = dict(sizes.items())
-    promised = frozenset[str]().union(*(action.promises for action in concept.actions.values()))
-    broken = promised.difference(premise.name for premise in given)
-    return Scope(concept, named, spoken, forbid=never, breaks=sorted(broken))
 
 
 def _claim(concept: Concept, wanted: Action, kind: str) -> Property:
@@ -312,25 +250,3 @@ def _explored(scope: Scope, claims: Sequence[Property], *, until_decided: bool) 
                        findings_only=True)
     except ValueError:
         return None
-
-
-def needless(concept: Concept, run: Run, timeout_ms: int) -> str:
-    """Say why a run that breaks a property without a premise does not show that the premise is needed, or ""."""
-    readings = [Steps(Few(concept, size), run) for size in FEW]
-
-    def some(asked: Callable[[Steps], Sequence[Expr]]) -> bool:
-        return any(satisfiable((*one.start, *asked(one)), (0,), timeout_ms).answer is Answer.REFUTED
-                   for one in readings)
-
-    if not some(lambda one: (*one.where, one.negated, *one.others())):
-        return f"nothing is known to satisfy what it assumes without {run.premise.name}"
-    for place, premise in enumerate(run.where):
-        def without(one: Steps, place: int = place) -> Sequence[Expr]:
-            rest = [*one.where[:place], *one.where[place + 1:]]
-            return *rest, one.negated, terms.negation(one.where[place])
-        if not some(without):
-            return f"{premise.name} follows from what else it assumes"
-    if not some(lambda one: (*one.where, one.premise(), terms.negation(
-            terms.conjunction([goal for *_, goal in one.goals()], one.reading.context)))):
-        return f"it breaks the property also where {run.premise.name} is true"
-    return ""

@@ -17,7 +17,7 @@ from model.consumer_group import Convergence
 from model.language import Property
 from model.language.tracing import names_read
 from model.order_lock import OrderLock
-from proofs import decisions, path_questions, paths, solve, terms
+from proofs import decisions, path_questions, path_runs, paths, solve, terms
 from proofs.decisions import prove_claim
 from proofs.engine import z3
 from proofs.obligations import Induction
@@ -174,7 +174,7 @@ def test_an_input_that_is_given_has_its_path_first() -> None:
     x = z3.Int("x")
     table = paths.PathTable(z3.And(x >= 0, x <= 9))
 
-    def program(run: paths.PathRun) -> str:
+    def program(run: path_runs.PathRun) -> str:
         return "seven" if run.decide(x == 7) else "small" if run.decide(x < 4) else "other"
 
     for wanted, given in (("seven", 7), ("small", 1), ("other", 5)):

@@ -12,7 +12,8 @@ import pytest
 
 from proofs.divisions import multiples
 from proofs.engine import z3
-from proofs.paths import Limits, Path, PathLimitError, PathTable, enumerate_paths
+from proofs.path_runs import Path, PathLimitError
+from proofs.paths import Limits, PathTable, enumerate_paths
 from proofs.symbolic import SymbolicBool, SymbolicInteger, UnsupportedError
 
 X, Y = z3.Int("x"), z3.Int("y")
