@@ -344,6 +344,9 @@ from impl.events.polling import (
     PollerShutDown as PollerShutDown,
 )
 from impl.events.polling import (
+    PollerStopping as PollerStopping,
+)
+from impl.events.polling import (
     QueueRested as QueueRested,
 )
 from impl.events.polling import (

@@ -83,6 +83,12 @@ class TopicTakenAgain(NamedTuple):
     topic: str
 
 
+class PollerStopping(NamedTuple):
+    """DefaultLitePullConsumer#shutdown is called."""
+
+    group: str
+
+
 class PollerShutDown(NamedTuple):
     """DefaultLitePullConsumer#shutdown has returned."""
 

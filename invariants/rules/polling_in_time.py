@@ -141,7 +141,8 @@ class polled_is_committed(Duty):
     """What an application was done with, or has committed itself, its consumer commits in time.
 
     autoCommit commits with a poll, every five seconds, and what was committed is sent with the offsets of the timer,
-    and when the consumer shuts down. Of a queue that it does not have any more it need not be sent.
+    and when the consumer shuts down, which begins with that: what is committed later is not. Of a queue that it does
+    not have any more it need not be sent.
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown"
@@ -153,6 +154,7 @@ class polled_is_committed(Duty):
 
     # Behind what was polled; what was committed by hand of that; what was sent.
     polled, by_hand, sent = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(3))
+    stopping = Kept("at group", begins=(events.PollerStopping,))
 
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
@@ -169,7 +171,7 @@ class polled_is_committed(Duty):
 
     @on(events.PollBegan, events.CommitAsked)
     def is_done(self, ms: int, at: str, event: events.PollBegan | events.CommitAsked) -> None:
-        if isinstance(event, events.PollBegan) and not event.auto_commit:
+        if (isinstance(event, events.PollBegan) and not event.auto_commit) or (at, event.group) in self.stopping:
             return
         for key, offset in self.polled.items():
             if key[:2] == (at, event.group) and offset > self.sent.get(key, NO_OFFSET):

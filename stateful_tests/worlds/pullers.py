@@ -24,6 +24,7 @@ from impl.events import (
     PollBegan,
     PollEnded,
     PollerShutDown,
+    PollerStopping,
     QueueRested,
     QueueSought,
     TopicLeft,
@@ -201,6 +202,7 @@ class Puller:
 
     async def shutdown(self) -> None:
         """Shut the consumer down in order."""
+        self.node.trace(PollerStopping(self.consumer.group))
         await self.consumer.shutdown()
         self.node.trace(PollerShutDown(self.consumer.group))
 

@@ -12,6 +12,7 @@ SENTENCES: dict[type, Said] = {
     told.WaysMixed: Said("the application of {at} subscribes and assigns", "mixed ways"),
     told.TopicLeft: Said("the application of {at} unsubscribes {topic}", "topics left"),
     told.TopicTakenAgain: Said("the application of {at} subscribes {topic} again", "topics taken again"),
+    told.PollerStopping: Said("the application of {at} shuts the consumer down that it polls", "shutdowns that begin"),
     told.PollerShutDown: Said("the consumer that the application of {at} polls has shut down", "shutdowns of pollers"),
     told.MessagesPolled: Said("the application of {at} has polled the messages {offsets} of {mq}", "batches polled"),
     told.CommitAsked: Said("the application of {at} commits what it has polled", "commits by hand"),

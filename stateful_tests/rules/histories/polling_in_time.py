@@ -19,6 +19,7 @@ from impl.events import (
     PollBegan,
     PollEnded,
     PollerShutDown,
+    PollerStopping,
     ProcessKilled,
     PullAnswered,
     PullSuspended,
@@ -106,6 +107,7 @@ def looks(ms: int) -> Told:
 
 
 AGAIN = 1, C, TopicTakenAgain(G, "orders")
+STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
 STARTED_BEFORE = (0, B, BrokerStarted(B, B, 0))
@@ -190,6 +192,10 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), sent(6), polled(6), ASKED, STOPPED),
             (polled(5), sent(6), ASKED, STOPPED)),
     Written("polled_is_committed", (polled(5), ASKED, STOPPED), (polled(5), ASKED, BROKER_STARTS, STOPPED)),
+    Written("polled_is_committed", (polled(5), ASKED, STOPPING, STOPPED), (polled(5), STOPPING, ASKED, STOPPED)),
+    Written("polled_is_committed", (polled(5), (2, C, PollerStopping("H")), ASKED), (polled(5), STOPPING, ASKED)),
+    Written("polled_is_committed", (polled(5), (2, "c2", PollerStopping(G)), polls(3)),
+            (polled(5), STOPPING, polls(3))),
     Written("seek_stays_in_the_queue", (sought(6),), (sought(5),), ending(5), says="which ends at 5"),
     Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5), kept_views=ending(None)),
     Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5),
