@@ -24,6 +24,7 @@ from invariants.rules.answers import SUCCESS
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.weather import a_broker_was_away
 
 
 class pulls_follow_one_another(Rule):
@@ -116,8 +117,9 @@ class found_is_settled(Duty):
     within_ms = deadlines.settled
     excuses = (
         Excuse("its consumer shuts down", by=ConsumerStopping),
-        Excuse("it listens in order, and something has failed: its locks may be out of reach",
-               when=lambda rule, told: rule.facts.is_orderly(told.about[0], told.about[2]) and not rule.views.calm()),
+        Excuse("it listens in order, and something has failed, or a broker was away: its locks may be out of reach",
+               when=lambda rule, told: rule.facts.is_orderly(told.about[0], told.about[2]) and (
+                   not rule.views.calm() or a_broker_was_away(rule, told))),
         Excuse("a listener of the group has not succeeded there",
                when=lambda rule, told: (told.about[0], told.about[2]) in rule.failed),
     )

@@ -23,7 +23,7 @@ from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
-from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON, Listener
+from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON, Listener, SlowListener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.past import Past
@@ -69,6 +69,8 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
+LARGE_BYTES = 768 * 1024
+"""How much follows what cannot be compressed of a message that is large."""
 FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 """What becomes of so many messages, of as many as are drawn from."""
 HOLDS = ROLLBACK, ROLLBACK, ROLLBACK, EXCEPTION, LATER, NULL
@@ -238,6 +240,24 @@ def throttled(world: World) -> None:
     world.add_puller("assigner1", FEW_TO_POLL)
 
 
+def large(world: World) -> None:
+    """Two groups that cache few MiB, one of each queue and one of each topic, and are slow; messages are large."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.listener = SlowListener
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FEW_MIB, FEW_MIB_OF_A_TOPIC, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(OTHER_TOPIC, (SYNC, ASYNC), padding=LARGE_BYTES))
+
+
+def behind_in_order(world: World) -> None:
+    """Members of a group that reads in order, and slowly: there is much to be read, and brokers stop meanwhile."""
+    world.listener = SlowListener
+    servers(world, past=PAST)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, IN_ORDER, idle=machine in SPARE)
+
+
 def sending(
     *sendings: Sending, transactions: bool = False, check_max: int = 15,
     flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
@@ -372,6 +392,9 @@ POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWh
 ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
 CLOSE_TOGETHER = replace(FROM_FIRST, consume_concurrently_max_span=5)
 FEW_OF_A_TOPIC = replace(FROM_FIRST, consumer_group=OTHER_GROUP, pull_threshold_for_topic=20)
+FEW_MIB = replace(FROM_FIRST, subscription={OTHER_TOPIC: "*"}, pull_threshold_size_for_queue_mib=1)
+FEW_MIB_OF_A_TOPIC = replace(FEW_MIB, consumer_group=OTHER_GROUP, pull_threshold_size_for_queue_mib=100,
+                             pull_threshold_size_for_topic_mib=4)
 FEW_TO_POLL = Pulling(LitePullConsumerConfig(
     "L", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_batch_size=4, pull_threshold_for_all=32,
     pull_threshold_for_queue=6), TOPIC, share=(2, 0), work_ms=2_000)

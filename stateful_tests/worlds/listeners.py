@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from impl.client.message_listener import (
     ConsumeConcurrentlyContext,
@@ -26,6 +26,8 @@ from stateful_tests.worlds.notes import Notes
 
 WORK_MS = 100, 3_000, 25_000
 """How long a listener may work on a batch."""
+SLOW_MS = 8_000
+"""How long one does that is slow."""
 BATCH_MAX_SIZE = 2
 """How many messages a listener is given at once, at most."""
 
@@ -138,6 +140,15 @@ class Listener:
                 tuple(msg.born_timestamp for msg in msgs)))
         else:
             self.node.trace(MessagesAnswered(self._group, mq, offsets, keys, tuple(answers), *self.asked(msgs)))
+
+
+class SlowListener(Listener):
+    """A Listener that works for seconds on each batch."""
+
+    def __init__(self, *settings: Any) -> None:
+        """See Listener."""
+        super().__init__(*settings)
+        self.work_ms = SLOW_MS
 
 
 def key_of(msg: MessageExt) -> str | None:

@@ -79,7 +79,8 @@ class Sending:
     many queues its topic is to have at a broker that makes it; None: it is there. known -- queues that the application
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
     undecided -- of some transactions nobody ever knows what became of them. rests -- after so many sends nothing is
-    sent for so long (ms); None: never. body_bytes -- how long a message may be, at most 256 lengths.
+    sent for so long (ms); None: never. body_bytes -- how long a message may be, at most 256 lengths. padding -- so many
+    zeros follow: it is long for who is given it, and short for brokers, for it is compressed.
     """
 
     topic: str
@@ -98,6 +99,7 @@ class Sending:
     undecided: bool = False
     rests: tuple[int, int] | None = None
     body_bytes: Sequence[int] = BODY_BYTES
+    padding: int = 0
 
     @property
     def full_topic(self) -> str:
@@ -158,12 +160,12 @@ class Producer:
         return rest_ms if self.sent and self.sent % sends == 0 else 0
 
     def _message(self, key: str | None = None, *, half: bool = False) -> Message:
-        """A message whose body does not get shorter when it is compressed; its id is made now, to be noted."""
+        """A message whose body cannot be compressed, but for its padding; its id is made now, to be noted."""
         length = self._drawn(self.sending.body_bytes, "how long a message is") or 0
         message = Message(self.sending.topic, b"", keys=key or "")
         self.producer.impl.kernel.set_uniq_id(message)
         uniq_id = message.uniq_id or ""
-        message.body, message.flag = shake_256(uniq_id.encode()).digest(length), length
+        message.body, message.flag = shake_256(uniq_id.encode()).digest(length) + bytes(self.sending.padding), length
         tag, level = self._drawn(self.sending.tags, "which tag"), self._drawn(self.sending.delay_levels, "how long")
         for name, value in self.sending.properties:
             message.put_property(name, value)

@@ -71,6 +71,13 @@ def _one_more_time(reconsume_times: int, delay_level: int, max_reconsume_times: 
     return reconsume_times > max_reconsume_times or delay_level < 0
 
 
+@replace(ConsumeMessageOrderlyService, "_may_consume")
+def _ask_nobody(self: ConsumeMessageOrderlyService, pq: ProcessQueue) -> bool:
+    """Whatever became of the lock since the queue was pulled."""
+    del self, pq
+    return True
+
+
 BUGS = (
     Variant(
         "ol-consume-while-releasing", "bug", "A queue is unlocked while its listener is still at work.",
@@ -97,6 +104,10 @@ BUGS = (
         "ol-unlock-missing-on-leave", "bug", "Who gives a queue up, or stops, keeps its lock for 60 s.",
         "client-go #1220, commits 6c64ae4, c38b9f2, 9bca88d", replacements=(_keep_the_lock, _stop_without_unlocking),
         over=("unlock_unless_wanted", "hand_over_before_unlock"),
+    ),
+    Variant(
+        "ol-any-lock", "bug", "A listener that works in order begins whether or not its client has the lock still.",
+        "an idea: what a port of a consumer forgets", replacements=(_ask_nobody,),
     ),
     Variant(
         "ol-unlock-other-topics", "bug", "Who gives a queue up unlocks those of its other topics, too.",

@@ -96,6 +96,21 @@ def _never_full(self: DefaultMQPushConsumerImpl, pq: ProcessQueue) -> bool:
 
 
 @replace(DefaultMQPushConsumerImpl, "_is_full")
+def _never_too_big(self: DefaultMQPushConsumerImpl, pq: ProcessQueue) -> bool:
+    """Messages are counted, and not weighed."""
+    return pq.msg_count > self.pull_threshold_for_queue
+
+
+@around(DefaultMQPushConsumerImpl, "divide_thresholds")
+def _one_queue_has_it_all(original: Callable[..., None]) -> Callable[..., None]:
+    def divide_thresholds(self: DefaultMQPushConsumerImpl, queue_count: int) -> None:
+        """What is set for a topic counts for each of its queues."""
+        original(self, min(1, queue_count))
+
+    return divide_thresholds
+
+
+@replace(DefaultMQPushConsumerImpl, "_is_full")
 def _full_of_one(self: DefaultMQPushConsumerImpl, pq: ProcessQueue) -> bool:
     """Nothing is pulled while more than one message waits."""
     del self
@@ -220,6 +235,10 @@ BUGS = (
             replacements=(_commit_to_slaves,)),
     Variant("seeded-caches-have-no-end", "bug", "A consumer pulls on, however much waits.", _IDEA,
             replacements=(_never_full,)),
+    Variant("seeded-bytes-have-no-end", "bug", "A consumer pulls on, however many bytes wait.", _IDEA,
+            replacements=(_never_too_big,)),
+    Variant("seeded-queue-counts-as-topic", "bug", "What a consumer may cache of a topic it caches of each queue.",
+            _IDEA, replacements=(_one_queue_has_it_all,)),
     Variant("seeded-one-message-fills-a-queue", "bug", "A consumer pulls nothing while two messages wait.", _IDEA,
             replacements=(_full_of_one,)),
     Variant("seeded-suspended-pull-on", "bug", "A consumer that is suspended pulls on.", _IDEA,

@@ -8,6 +8,7 @@ import invariants.rules.consumption  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ConsumerStarted,
     ConsumerStopping,
     MessagesAnswered,
@@ -123,6 +124,8 @@ HISTORIES = (
     Written("found_is_settled", (STARTED, taken(), found(100)), (STARTED, found(100))),
     Written("found_is_settled", (IN_ORDER, taken(), found(100)), (IN_ORDER, taken(), found(100)), kept_views=FAILS),
     Written("found_is_settled", (STARTED, taken(), found(100)), views=FAILS),
+    Written("found_is_settled", (BROKER, STARTED, taken(), found(100), (3, B, BrokerStopping(B))),
+            (BROKER, IN_ORDER, taken(), found(100), (3, B, BrokerStopping(B)))),
     Written("found_is_settled", (STARTED, taken(), found(100, 101), looks(LIMIT_MS + 3), DIES_LATER),
             (STARTED, taken(), found(100, 101), looks(LIMIT_MS + 2), DIES_LATER), bounds=WORKS,
             says="message 100 of queue 0 of orders at broker-a"),
