@@ -220,4 +220,7 @@ class queue_does_no_step_of_its_model(Ascription):
             rule.past.last(events.OffsetReset, mq=said(found, "mq")) is not None)),
         cause("X23", "a client has read the offset while it had the queue", when=lambda rule, found: (
             rule.past.last(events.OffsetLearntLate, mq=said(found, "mq"), pulled=False) is not None)),
+        cause("X29", "a client has taken the queue anew after it had corrected its offset", when=lambda rule, found: (
+            any(rule.past.last(events.QueueTaken, since=one.place, at=one.at, mq=said(found, "mq")) is not None
+                for one in rule.past.of(events.OffsetCorrected, mq=said(found, "mq"))))),
     )

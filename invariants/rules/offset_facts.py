@@ -15,6 +15,7 @@ from invariants.rules.past import Past, place_of
 from invariants.rules.rule import Hears, Kept, on
 
 FULL_PERCENT = 100
+CORRECTED = "its client had not been through with correcting the offset when it took the queue anew and settled it"
 FORGOTTEN = "the timer that commits was at it from before the queue was taken until it was settled"
 Place = tuple[str, MessageQueue]
 """Group and queue."""
@@ -232,3 +233,14 @@ def was_forgotten(past: Past, at: str, group: str, mq: MessageQueue) -> bool:
                     for kind in (events.TimerJobBegan, events.TimerJobEnded))
     ends = sum(one.place < place_of(updated) for one in ended)
     return taken is not None and len(began) > ends and began[ends].place < taken.place
+
+
+def was_corrected(past: Past, at: str, group: str, mq: MessageQueue, *, within_ms: float) -> bool:
+    """Whether the correction of an offset may have forgotten it: what has come into memory last, of a later holding.
+
+    within_ms -- how long the task may take, which leaves the queue to be taken anew before it forgets its offset.
+    """
+    updated, taken, corrected = (past.last(kind, at=at, group=group, mq=mq) for kind in (
+        events.OffsetUpdated, events.QueueTaken, events.OffsetCorrected))
+    return (updated is not None and corrected is not None and corrected.place < place_of(taken)
+            and updated.ms - corrected.ms <= within_ms)

@@ -14,7 +14,7 @@ from invariants.rules.causes_of_filters import was_left_out
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
-from invariants.rules.offset_facts import FORGOTTEN, was_forgotten
+from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, was_corrected, was_forgotten
 from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
@@ -158,13 +158,15 @@ class settled_is_committed(Duty):
     """
 
     shipped = ("violated: X21 a queue that was reset is worked on and in no table, X12 a topic that is left, X28 a "
-               "timer that forgets")
+               "timer that forgets, X29 a correction that forgets")
     cite = "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue"
     about = "at group mq"
     within_ms = deadlines.sent
     paid_by = (events.OffsetReset, events.OffsetCorrected)
     excuses = (
         cause("X28", FORGOTTEN, when=lambda rule, told: was_forgotten(rule.past, *told.about)),
+        cause("X29", CORRECTED, when=lambda rule, told: was_corrected(
+            rule.past, *told.about, within_ms=deadlines.given_up(rule.bounds))),
     )
     late = "{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} in {waited_ms} ms"
 

@@ -204,3 +204,21 @@ def test_a_commit_of_less_is_put_down_to_a_correction_that_came_when_the_queue_w
     found = Finding("commits_of_a_holding_go_forward", OffsetSent("c1", "G", MQ, 2), "it is so", ("OffsetSent",),
                     about=(("at", "c1"), ("group", "G"), ("mq", MQ)))
     assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+@pytest.mark.parametrize(("records", "hazards"), [
+    (("corrected", "taken"), {"X29"}), (("taken", "corrected"), set()), (("taken",), set()),
+    (("corrected", "by another"), set()), (("corrected", "another"), set()),
+])
+def test_a_step_that_consumption_has_not_is_put_down_to_a_correction_before_its_client_took_the_queue_anew(
+    records: tuple[str, ...], hazards: set[str],
+) -> None:
+    said: dict[str, Any] = {
+        "corrected": OffsetCorrected("c1", "G", MQ, 2), "taken": QueueTaken("c1", "G", MQ, 2),
+        "by another": QueueTaken("c2", "G", MQ, 2), "another": QueueTaken("c1", "G", MQ._replace(queue_id=9), 2)}
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [RULES["queue_does_no_step_of_its_model"]])
+    for one in records:
+        watch.segment(said[one].client_id, [(0, said[one].client_id, said[one])])
+    found = Finding("refines_process_queue", None, "it is so", ("differs",), about=(("mq", MQ),))
+    assert set(watch.ascribed(found, 1).causes) == hazards

@@ -88,7 +88,7 @@ BREAKS: Mapping[str, str] = {
     "new_group_begins_where_it_is_to": "L11 X24",
     "settled_is_over": "X26",
     "attempts_count_up": "X26",
-    "settled_is_committed": "X28",
+    "settled_is_committed": "X28 X29",
     "settled_is_not_begun_again": "B-28 X1 X3 X4 X8 X12 X15 X25 X28",
     "broadcaster_goes_on_where_it_ended": "L10 U16",
     "broadcast_reaches_everyone": "U16",

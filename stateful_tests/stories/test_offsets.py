@@ -307,6 +307,26 @@ def test_u10_a_queue_with_an_illegal_offset_has_no_owner_for_ten_seconds_and_a_r
         assert starts(world, FIRST) == [0, least]
 
 
+def test_x29_an_offset_of_a_queue_that_was_taken_anew_goes_with_the_correction_of_the_former_one() -> None:
+    with World() as world:
+        stage(world, store=SMALL)
+        first = join(world, "c1")
+        least = is_left_behind(world, first)
+        paused = world.pause("removeUnnecessaryMessageQueue: between persist and removeOffset", 3_000)
+        world.run_until(lambda: paused.hit, 12_000)  # the queue is in no table any more
+        works(first, 500)  # the pulls that follow are made before it ends
+        world.call("c1", first.do_rebalance)
+        world.run_until(lambda: in_memory(first, FIRST) == 200, 2_000)
+        world.run(2_500)
+        assert in_memory(first, FIRST) == -1
+        since_ms = world.now_ms
+        world.call("c1", first.shutdown)
+        world.run(5_000)
+        assert committed(world, FIRST) == least
+        join(world, "c2")
+        assert starts(world, FIRST, since_ms) == [least]
+
+
 def test_x17_the_correction_of_an_illegal_offset_overwrites_what_the_next_owner_has_committed() -> None:
     with World() as world:
         begun_below_zero(world)

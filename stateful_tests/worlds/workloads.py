@@ -78,9 +78,8 @@ _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 """A model knows a broker by its name, and so do the promises about its topics."""
 _BUFFERED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "commit_log"})
 """Three models take what is put for readable and for what survives a kill: it is neither while in its buffer."""
-_CRAMPED = tuple(one.name for one in FOLLOWED if one.name not in {"process_queue", "retry"})
-"""One model has no step in which a correction forgets the offset of a queue that was taken anew meanwhile, the other
-one none in which files of delayed messages are deleted."""
+_CRAMPED = tuple(one.name for one in FOLLOWED if one.name != "retry")
+"""That model has no step in which files of delayed messages are deleted."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),

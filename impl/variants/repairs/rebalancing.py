@@ -16,6 +16,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ResetReceived
 from impl.ports.threads import Threads
+from impl.variants.held import Held
 from impl.variants.variant import Variant, around, replace
 
 _SOME = MessageQueue("", "", 0)
@@ -29,6 +30,40 @@ def _only_its_own(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awa
         """What another run has entered meanwhile stays in the table."""
         given_up = await original(self, mq, pq, threads)
         return given_up and self.process_queue_table.get(mq) is pq
+
+    return remove_unnecessary_message_queue
+
+
+class _TakenAnewError(Exception):
+    """The client has the queue again, and its offset is that of the new holding."""
+
+
+class _GivingUp(Held):
+    """The thread that gives a holding of a queue up."""
+
+    __slots__ = ("mq", "pq", "rebalance")
+
+    def __init__(self, threads: Threads, rebalance: RebalanceImpl, mq: MessageQueue, pq: ProcessQueue) -> None:
+        super().__init__(threads)
+        self.rebalance, self.mq, self.pq = rebalance, mq, pq
+
+    async def interleave(self, where: str) -> None:
+        await super().interleave(where)
+        held = self.rebalance.process_queue_table.get(self.mq)
+        if where == "removeUnnecessaryMessageQueue: between persist and removeOffset" and held not in (None, self.pq):
+            raise _TakenAnewError
+
+
+@around(RebalancePushImpl, "remove_unnecessary_message_queue")
+def _keep_what_is_anothers(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def remove_unnecessary_message_queue(
+        self: RebalancePushImpl, mq: MessageQueue, pq: ProcessQueue, threads: Threads,
+    ) -> bool:
+        """What the client has by now of a queue that it has taken anew is neither forgotten nor unlocked."""
+        try:
+            return await original(self, mq, pq, _GivingUp(threads, self, mq, pq))
+        except _TakenAnewError:
+            return False
 
     return remove_unnecessary_message_queue
 
@@ -114,6 +149,11 @@ REPAIRS = (
         "correction_is_of_its_holding", "repair", "An illegal offset is corrected as long as its queue is held.",
         "the idea: the task of OFFSET_ILLEGAL compares its process queue with that of the table", ("X17",),
         (_leave_what_is_another,),
+    ),
+    Variant(
+        "offset_is_forgotten_with_its_holding", "repair", "Who gives a queue up forgets no offset of a later holding.",
+        "the idea: RebalanceImpl#removeProcessQueue takes it out of the table last", ("X29",),
+        (_keep_what_is_anothers,),
     ),
     Variant(
         "reset_waits_beside", "repair", "A reset waits in a thread of its own.",

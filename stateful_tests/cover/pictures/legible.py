@@ -17,7 +17,7 @@ FEWEST = 3
 """So many rows has the story of a cause at least."""
 BEFORE = 4
 """So many rows stand before what began it, at most."""
-_RAW = re.compile(r"[\[\]{}]|\bthe model\b|\b1645\d{6,}|MessageQueue|frozenset|\bNone\b|\bTrue\b|\b\d{4,} ?ms\b|"
+_RAW = re.compile(r"[\[\]{}]|\bthe model\b|\b1645\d{6,}|\bMessageQueue|frozenset|\bNone\b|\bTrue\b|\b\d{4,} ?ms\b|"
                   r"\(\d+(, \d+)+\)|:\d{4,5}\b|%RETRY%")
 """What only programs say: brackets, epochs in ms, long times in ms, tuples, ports, generated topics."""
 

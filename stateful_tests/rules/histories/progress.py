@@ -58,6 +58,7 @@ AT_WORK, DONE = (1, C, ListenerStarted(C, G, MQ)), (3, C, ListenerEnded(C, G, MQ
 COMMITTING, COMMITTED = (1, C, TimerJobBegan(C, "persistAllConsumerOffset", 5_000)), (
     3, C, TimerJobEnded(C, "persistAllConsumerOffset"))
 OTHER_JOB = (1, C, TimerJobBegan(C, "sendHeartbeatToAllBroker", 30_000))
+CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 2))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
@@ -133,7 +134,7 @@ def begins(ms: int, group: str = G, at: str = C) -> Told:
 
 
 SENT_MS, LATE_MS = deadlines.sent(STORMY), 1_000_000
-RESET_MS = deadlines.reset(STORMY)
+RESET_MS, FORGETS_MS = deadlines.reset(STORMY), deadlines.given_up(STORMY)
 LOOKED_AT = (RESET_MS + 3, "world", WorldHealed())
 DIES_LATER = (2 * RESET_MS, C, ProcessKilled(1, power_loss=False))
 TAKEN_OUT_MS = deadlines.handed_over(STORMY)
@@ -178,6 +179,14 @@ HISTORIES = (
       for before, between, after, causes in (
           ((COMMITTING,), (), (), ("X28",)), ((COMMITTING,), (), (COMMITTED,), ("X28",)), ((), (COMMITTING,), (), ()),
           ((COMMITTING,), (COMMITTED,), (), ()), ((), (), (COMMITTING,), ()), ((OTHER_JOB,), (), (), ()))),
+    # X29: the offset was corrected shortly before the queue was taken anew.
+    *(Written("settled_is_committed",
+              (*HELD[:2], *before, *HELD[2:], *between, *((ms, *one[1:]) for one in (
+                  settled(100, 101), UPDATED, STOPPING, SHUT_DOWN))), causes=causes)
+      for before, between, ms, causes in (
+          ((CORRECTED,), (), 3, ("X29",)), ((CORRECTED,), (), 1 + FORGETS_MS, ("X29",)),
+          ((CORRECTED,), (), 2 + FORGETS_MS, ()), (((1, "c2", CORRECTED[2]),), (), 3, ()),
+          ((), (CORRECTED,), 3, ()))),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, DROPPED, sent(2)),
             (*HELD, settled(100, 101), UPDATED, DROPPED, RESET, sent(2))),
     Written("settled_is_committed", (*HELD, GIVEN_UP, settled(100, 101), UPDATED),
