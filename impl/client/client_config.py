@@ -11,7 +11,8 @@ DEFAULT_INSTANCE_NAME = "DEFAULT"
 class ClientConfig:
     """`client.ClientConfig`, what is read here, with its defaults.
 
-    namesrv_addrs -- "host:port" each. namespace -- put before the names of topics and groups of its producers.
+    namesrv_addrs -- "host:port" each. namespace -- put before the names of topics and groups of its
+    producers and push consumers.
     """
 
     namesrv_addrs: tuple[str, ...]

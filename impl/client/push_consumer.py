@@ -1,11 +1,13 @@
 """DefaultMQPushConsumerImpl: the life of a push consumer, its place in a group, and its pulls.
 
-Left out: hooks, statistics, filter servers, name spaces.
+Left out: hooks, statistics, filter servers. Namespaces are put before the names of topics and groups here, and taken
+from what listeners see.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from impl.client.client_config import ClientConfig
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
@@ -39,6 +41,7 @@ from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
+from impl.decisions.namespace import without_namespace, wrap_namespace
 from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL, SubscriptionData
 from impl.events import (
@@ -60,13 +63,16 @@ PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
 class DefaultMQPushConsumerImpl(MQConsumerInner):
     """`client.impl.consumer.DefaultMQPushConsumerImpl`.
 
-    pause -- suspended by its user. message_listener -- its user's, who may put another one there before it starts.
+    config -- with the namespace in its names. pause -- suspended by its user. message_listener -- its user's, who may
+    put another one there before it starts.
     """
 
     def __init__(
         self, node: Node, manager: MQClientManager, client_config: ClientConfig, config: PushConsumerConfig,
     ) -> None:
         """Subscribe; raises MQClientError for a configuration that is not legal."""
+        self.namespace = client_config.namespace
+        config = self._with_namespace(config)
         check_config(config)
         super().__init__(node, manager, client_config, config.consumer_group, config.message_model)
         self.config = config
@@ -87,6 +93,15 @@ class DefaultMQPushConsumerImpl(MQConsumerInner):
         )
         self.pull_message_service = self.instance.pull_message_service
         self.pull_api_wrapper = PullAPIWrapper(node, self.instance, self.group)
+
+    def _with_namespace(self, config: PushConsumerConfig) -> PushConsumerConfig:
+        """DefaultMQPushConsumer#start, #setSubscription: its group, and its topics."""
+        subscription = {self.with_namespace(topic): selector for topic, selector in config.subscription.items()}
+        return replace(config, consumer_group=self.with_namespace(config.consumer_group), subscription=subscription)
+
+    def with_namespace(self, resource: str) -> str:
+        """ClientConfig#withNamespace."""
+        return wrap_namespace(self.namespace, resource) or resource
 
     def _copy_subscription(self) -> None:
         """DefaultMQPushConsumerImpl#copySubscription."""
@@ -155,13 +170,17 @@ class DefaultMQPushConsumerImpl(MQConsumerInner):
 
         selector -- an expression by tag, or another one with its type.
         """
+        topic = self.with_namespace(topic)
         version = self.put_subscription(topic, selector).sub_version
         self.node.trace(VersionRaised(self.instance.client_id, self.group, topic, version))
         await self.node.interleave("subscribe: before the heartbeat")
         await self.instance.send_heartbeat_to_all_broker_with_lock()
 
     def unsubscribe(self, topic: str) -> None:
-        """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it."""
+        """DefaultMQPushConsumerImpl#unsubscribe: here only; the next heartbeat and rebalance will show it.
+
+        topic -- with its namespace, which nobody puts before it here.
+        """
         self.rebalance_impl.subscription_inner.remove(topic)
         self.node.trace(TopicUnsubscribed(self.instance.client_id, self.group, topic))
 
@@ -200,16 +219,29 @@ class DefaultMQPushConsumerImpl(MQConsumerInner):
     # Messages that have not been consumed -----------------------------------------------------------------------------
 
     def reset_retry_topic(self, msgs: Sequence[MessageExt]) -> None:
-        """DefaultMQPushConsumerImpl#resetRetryAndNamespace: what is retried has the topic that it was sent to."""
+        """DefaultMQPushConsumerImpl#resetRetryAndNamespace: what is retried has the topic that it was sent to.
+
+        No topic has a namespace then.
+        """
         for msg in msgs:
             retry_topic = msg.get_property(PROPERTY_RETRY_TOPIC)
             if retry_topic is not None and msg.topic == get_retry_topic(self.group):
                 msg.topic = retry_topic
+            self._take_namespace_away(msg)
 
     async def send_message_back(self, msg: MessageExt, delay_level: int, broker_name: str | None) -> None:
         """DefaultMQPushConsumerImpl#sendMessageBack; raises JavaErrors if the message may not be stored again."""
         most = max_reconsume_times(self.config.max_reconsume_times, orderly=False)
-        await send_message_back(self.instance, self.group, msg, delay_level, broker_name, most)
+        msg.topic = self.with_namespace(msg.topic)
+        try:
+            await send_message_back(self.instance, self.group, msg, delay_level, broker_name, most)
+        except JavaError:
+            self._take_namespace_away(msg)
+            raise
+        self._take_namespace_away(msg)
+
+    def _take_namespace_away(self, msg: MessageExt) -> None:
+        msg.topic = without_namespace(msg.topic, self.namespace) or msg.topic
 
     async def send_to_retry_topic(self, msg: MessageExt, reconsume_times: int, most: int) -> None:
         """ConsumeMessageOrderlyService#sendMessageBack; raises JavaErrors if the message may not be stored again."""

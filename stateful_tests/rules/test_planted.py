@@ -230,6 +230,8 @@ PLANTED = (
     ("callback_comes_in_its_time", "repaired+seeded-nobody-is-called-back", "sending", "network", 0),
     ("queues_take_turns", "repaired+seeded-first-queue-for-ever", "sending", "calm", 0),
     ("message_is_born_when_it_is_sent", "repaired+seeded-born-at-zero", "sending", "calm", 0),
+    ("message_comes_as_it_was_sent", "repaired+seeded-namespace-is-shown", "tenants", "calm", 0),
+    ("acknowledged_is_delivered", "repaired+seeded-groups-have-no-namespace", "tenants", "calm", 0),
     ("message_is_left_as_it_was", "repaired+seeded-body-stays-compressed", "sending", "calm", 0),
     ("attempt_has_the_time_that_is_left", "repaired+seeded-retries-begin-anew", "sending", "network", 0),
     ("request_names_what_is_meant", "repaired+seeded-first-queue-is-named", "sending_anyhow", "calm", 0),

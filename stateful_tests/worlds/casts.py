@@ -240,6 +240,18 @@ def throttled(world: World) -> None:
     world.add_puller("assigner1", FEW_TO_POLL)
 
 
+def tenants(world: World) -> None:
+    """A world like `stored`, in which two tenants call their topics and groups alike, each in its own namespace."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.fates = FAILS
+    servers(world, more=[TopicConfig(one.full_topic, 4, 4) for one in TENANTS])
+    for number, one in enumerate(TENANTS, 1):
+        for machine in (*CONSUMERS[:2], *SPARE[:1]):
+            member = f"{one.namespace}-{machine}"
+            world.add_consumer(member, RETRIED, idle=machine in SPARE, namespace=one.namespace)
+        world.add_producer(f"producer{number}", one)
+
+
 def large(world: World) -> None:
     """Two groups that cache few MiB, one of each queue and one of each topic, and are slow; messages are large."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
@@ -373,6 +385,7 @@ ANYHOW = Sending(
     TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
             ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
+TENANTS = Sending(TOPIC, namespace="shop"), Sending(TOPIC, namespace="depot")
 PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000)
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))

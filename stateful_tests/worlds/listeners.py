@@ -72,7 +72,7 @@ class Listener:
 
     orderly -- one batch of a queue comes after the other; else every second one needs a third of the time, so that
     later messages are settled earlier. work_ms -- how long it works on a batch that begins now. fates -- see `fate_of`.
-    config -- of its consumer. most -- how often its group sends a message back.
+    config -- of its consumer. most -- how often its group sends a message back. namespace -- of its client.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class Listener:
     ) -> None:
         """Work for no time."""
         self.node, self.config, self.orderly, self.work_ms, self.fates = node, config, config.orderly, 0, fates
+        self.namespace = ""
         self._group, self._notes = config.consumer_group, notes
         self.most = most_retries(config)
 
@@ -124,6 +125,10 @@ class Listener:
             return success(context)
         return success(context) if answer == SUCCESS else later(context)
 
+    def _content_of(self, msg: MessageExt) -> int:
+        """What it was given, as its namespace is known to nobody but brokers."""
+        return content_of(msg, f"{self.namespace}%{msg.topic}" if self.namespace else None)
+
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:
             self._notes.note(kind, self.node.name, key_of(msg), group=self._group, mq=mq, offset=msg.queue_offset,
@@ -135,7 +140,7 @@ class Listener:
         if answers is None:
             attempts = tuple(msg.reconsume_times for msg in msgs)
             self.node.trace(MessagesGiven(
-                self._group, mq, offsets, keys, attempts, self.most, self.orderly, tuple(map(content_of, msgs)),
+                self._group, mq, offsets, keys, attempts, self.most, self.orderly, tuple(map(self._content_of, msgs)),
                 self.config.consume_message_batch_max_size, self.config.suspend_current_queue_time_ms,
                 tuple(msg.born_timestamp for msg in msgs)))
         else:

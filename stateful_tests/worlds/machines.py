@@ -213,7 +213,10 @@ class Machines(Course):
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)
-                consumer.message_listener = self.listener(node, self.notes, config_now, self.fates)
+                config_now = _meant(config_now, client_config.namespace or "")
+                listener = self.listener(node, self.notes, config_now, self.fates)
+                listener.namespace = client_config.namespace or ""
+                consumer.message_listener = listener
                 if replies:
                     self.replying[machine] = DefaultMQProducer(node, manager, client_config, REPLYING)
                     await self.replying[machine].start()
@@ -221,7 +224,7 @@ class Machines(Course):
                 self.consumers[machine].append(consumer)
                 for topic, tags in _topics(config_now, self.selected):
                     self.notes.consumes(
-                        machine, config.consumer_group, topic, tags, orderly=config.orderly or None,
+                        machine, config_now.consumer_group, topic, tags, orderly=config.orderly or None,
                         max_attempts=most_retries(config), broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
 
@@ -329,6 +332,14 @@ def _topics(config: PushConsumerConfig, selected: Mapping[MessageSelector, str])
         yield topic, selector if isinstance(selector, str) else selected.get(selector, SUB_ALL)
     if config.message_model == CLUSTERING:
         yield get_retry_topic(config.consumer_group), SUB_ALL
+
+
+def _meant(config: PushConsumerConfig, namespace: str) -> PushConsumerConfig:
+    """What an application means by its names: those of its namespace."""
+    if not namespace:
+        return config
+    return replace(config, consumer_group=f"{namespace}%{config.consumer_group}", subscription={
+        f"{namespace}%{topic}": selector for topic, selector in config.subscription.items()})
 
 
 def _have_topics(controller: BrokerController, topics: Sequence[TopicConfig]) -> None:
