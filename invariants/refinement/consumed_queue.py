@@ -31,6 +31,7 @@ class ConsumedQueue:
     since then. known_to -- what it has ever remembered, or was told to commit. cached -- what it has in the model.
     again -- it has had the queue before. left -- what was cached when it left: its listeners may still work on that.
     removed -- what ProcessQueue#removeMessage has answered, as the model has it, and is not remembered yet.
+    timed -- who has taken it while its timer was at work, until that is over or another offset is remembered.
     """
 
     def __init__(self, mq: MessageQueue) -> None:
@@ -43,6 +44,7 @@ class ConsumedQueue:
         self.again: set[str] = set()
         self.left: dict[str, set[int]] = {}
         self.removed: dict[str, list[int]] = {}
+        self.timed: set[str] = set()
         self.found: frozenset[int] = frozenset()
         self.monitor = Monitor(OpenReading(ProcessQueues.concept, {"wanted": lambda o: o in self.found}), (), NAME,
                                visible=VISIBLE, kept=("Member",), unmarked=("settled",))
@@ -72,11 +74,13 @@ class ConsumedQueue:
 
     # Taking and leaving -----------------------------------------------------------------------------------------------
 
-    def taken(self, member: str, event: events.QueueTaken, *, remembers: bool) -> list[Finding]:
+    def taken(self, member: str, event: events.QueueTaken, *, remembers: bool, timed: bool) -> list[Finding]:
         """Take the queue where the broker has answered; else at the first message, or where the consumer begins.
 
         remembers -- whether the tables still have what was read: the timer forgets offsets of queues that are not held.
+        timed -- it is at work, and may still forget this one.
         """
+        (self.timed.add if timed else self.timed.discard)(member)
         offset, answers = event.offset, self.answers.pop(member, [])
         remembers = remembers or (member not in self.forgets and NOTHING not in answers)
         self.forgets.discard(member)
@@ -100,6 +104,7 @@ class ConsumedQueue:
         return self.step(event, ("drop" if self.value("remembers", member) else "drop_unknown", (member,)))
 
     def _left(self, member: str) -> None:
+        self.timed.discard(member)
         self.again.add(member)
         self.left.setdefault(member, set()).update(self.cached[member])
         self.removed.pop(member, None)
@@ -113,8 +118,8 @@ class ConsumedQueue:
         """The process of a member ends."""
         for noted in (self.answers, self.left, self.removed):
             noted.pop(member, None)
-        self.again.discard(member)
-        self.forgets.discard(member)
+        for those in (self.again, self.forgets, self.timed):
+            those.discard(member)
         return self.step(event, ("crash", (member,))) if self.owns(member) else []
 
     # Consuming --------------------------------------------------------------------------------------------------------
@@ -164,6 +169,7 @@ class ConsumedQueue:
     def updated(self, member: str, event: events.OffsetUpdated) -> list[Finding]:
         """What is remembered goes on to the first message that is cached; it may have waited, whatever came between."""
         offset, removed = event.offset, self.removed.get(member, [])
+        self.timed.discard(member)
         if self.owns(member) and offset in removed:
             removed.remove(offset)
             found = self.step(event, *self._up_to(member, offset))
@@ -243,6 +249,16 @@ class ConsumedQueue:
         if forgets:
             self.forgets.add(member)
 
+    def timer_forgets(self, member: str, consumer: ConsumerTables) -> None:
+        """RemoteBrokerOffsetStore#persistAll: what was read before the queue was taken is forgotten after that."""
+        if member in self.timed and consumer.remembers(self.mq) is None:
+            self.monitor.write({("remembers", member): False})
+
+    def timer_ends(self, member: str, consumer: ConsumerTables) -> None:
+        """It forgets nothing more."""
+        self.timer_forgets(member, consumer)
+        self.timed.discard(member)
+
     # Tables -----------------------------------------------------------------------------------------------------------
 
     def at_member(self, member: str, consumer: ConsumerTables) -> list[Finding]:
@@ -252,6 +268,7 @@ class ConsumedQueue:
         looked: list[Cell] = [*seen]
         found: list[Finding] = []
         if cached is not None and self.owns(member):
+            self.timer_forgets(member, consumer)
             memory, has = consumer.remembers(self.mq), self.cached[member]
             if memory is not None and self._moved(member, memory, cached):
                 found = self._corrected(member, memory, None)

@@ -74,12 +74,14 @@ class ConsumerMap(Map):
         if event.job == PERSISTS and machine in self.running:
             begins = event.__class__ is events.TimerJobBegan
             (self.persisting.add if begins else self.persisting.discard)(machine)
-            if begins:
-                self.forgets(machine)
+            (self.forgets if begins else self.timer_ends)(machine)
         return []
 
     def forgets(self, machine: str) -> None:
         """The timer of a machine begins: the offset of a queue that is not held now may be forgotten."""
+
+    def timer_ends(self, machine: str) -> None:
+        """The timer of a machine has done its work."""
 
 
 def machine_of(connection: str) -> str:

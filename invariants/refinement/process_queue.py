@@ -10,13 +10,14 @@ first and behind, and what is on its way.
 What no event tells. That a pull has passed messages over shows in the next pull; that it has moved what is remembered
 (correctTagsOffset) shows in the table, and the steps that lead there are taken then, with their guards.
 
-What the model does not have. Of the queue itself only what members have seen of it is followed: that `stored` is the
-end of what brokers keep is the matter of other judges, and so is which messages pass a filter: what a pull brings is
-wanted, what it leaves out is not. Of several commits that are on their way the model knows the last one; an earlier
-one arrives as if it were that, if the member has ever remembered it. In the same way a read counts that the broker has
-answered, although something else is committed by now. A reset is not one step here: a member drops the queue, as
-always, and commits later what it was told. Listeners of a holding that has ended may work on, and nothing tells their
-messages from those of the next holding: where the tables show that nothing was settled, nothing was.
+What the model does not have. The timer forgets what was read of a queue that was not held when it began, even if it is
+held by then: what is remembered is taken over. Of the queue itself only what members have seen of it is followed: that
+`stored` is the end of what brokers keep is the matter of other judges, and so is which messages pass a filter: what a
+pull brings is wanted, what it leaves out is not. Of several commits that are on their way the model knows the last one;
+an earlier one arrives as if it were that, if the member has ever remembered it. In the same way a read counts that the
+broker has answered, although something else is committed by now. A reset is not one step here: a member drops the
+queue, as always, and commits later what it was told. Listeners of a holding that has ended may work on, and nothing
+tells their messages from those of the next holding: where the tables show that nothing was settled, nothing was.
 """
 
 from __future__ import annotations
@@ -94,13 +95,18 @@ class ConsumedQueues(ConsumerMap):
             if machine in queue.answers:
                 queue.forgets.add(machine)
 
+    def timer_ends(self, machine: str) -> None:
+        """See ConsumerMap."""
+        for queue in self.queues.values():
+            queue.timer_ends(machine, self.running[machine])
+
     # Consumers --------------------------------------------------------------------------------------------------------
 
     @hears(events.QueueTaken)
     def _taken(self, machine: str, queue: ConsumedQueue, event: events.QueueTaken) -> list[Finding]:
         """RebalanceImpl#updateProcessQueueTableInRebalance."""
         remembers = self.running[machine].remembers(event.mq) is not None
-        return queue.taken(machine, event, remembers=remembers)
+        return queue.taken(machine, event, remembers=remembers, timed=machine in self.persisting)
 
     @hears(events.QueueDropped)
     def _dropped(self, machine: str, queue: ConsumedQueue, event: events.QueueDropped) -> list[Finding]:

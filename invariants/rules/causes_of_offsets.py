@@ -10,6 +10,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
+from invariants.rules.offset_facts import FORGOTTEN, was_forgotten
 from invariants.rules.past import Reported, place_of, said
 from invariants.rules.rule import Ascription
 
@@ -220,6 +221,9 @@ class queue_does_no_step_of_its_model(Ascription):
             rule.past.last(events.OffsetReset, mq=said(found, "mq")) is not None)),
         cause("X23", "a client has read the offset while it had the queue", when=lambda rule, found: (
             rule.past.last(events.OffsetLearntLate, mq=said(found, "mq"), pulled=False) is not None)),
+        cause("X28", FORGOTTEN, when=lambda rule, found: any(
+            was_forgotten(rule.past, one.at, one.event.group, one.event.mq)
+            for one in rule.past.of(events.QueueTaken, mq=said(found, "mq")))),
         cause("X29", "a client has taken the queue anew after it had corrected its offset", when=lambda rule, found: (
             any(rule.past.last(events.QueueTaken, since=one.place, at=one.at, mq=said(found, "mq")) is not None
                 for one in rule.past.of(events.OffsetCorrected, mq=said(found, "mq"))))),

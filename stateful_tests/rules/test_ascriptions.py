@@ -28,10 +28,12 @@ from impl.events import (
     OffsetAnswered,
     OffsetCorrected,
     OffsetSent,
+    OffsetUpdated,
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
     QueueTaken,
+    TimerJobBegan,
 )
 from invariants.finding import Finding
 from invariants.rules import deadlines
@@ -222,3 +224,17 @@ def test_a_step_that_consumption_has_not_is_put_down_to_a_correction_before_its_
         watch.segment(said[one].client_id, [(0, said[one].client_id, said[one])])
     found = Finding("refines_process_queue", None, "it is so", ("differs",), about=(("mq", MQ),))
     assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+@pytest.mark.parametrize(("taken_ms", "mq", "hazards"), [
+    (1, MQ, {"X28"}), (0, MQ, set()), (1, MQ._replace(queue_id=1), set()),
+])
+def test_what_the_timer_forgets_is_no_step_of_the_model(taken_ms: int, mq: MessageQueue, hazards: set[str]) -> None:
+    records = [(1 - taken_ms, "c1", TimerJobBegan("c1", "persistAllConsumerOffset", 5_000)),
+               (taken_ms, "c1", QueueTaken("c1", "G", mq, 5)), (2, "c1", OffsetUpdated("c1", "G", mq, 6))]
+    tables: Any = Tables()
+    watch = Watch(tables, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    for record in sorted(records, key=lambda one: one[0]):
+        watch.segment("c1", [record])
+    found = Finding("refines_process_queue", None, "it is so", ("differs",), about=(("mq", MQ),))
+    assert set(watch.ascribed(found, 9).causes) == hazards

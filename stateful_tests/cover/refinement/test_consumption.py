@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from impl import events
+from impl.decisions.message_queue import MessageQueue
 from invariants.refinement.consumed_queue import ConsumedQueue
 from invariants.refinement.consumers import NAME
+from invariants.views import ConsumerTables
 from stateful_tests.cover.refinement.counting import signatures
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
@@ -81,3 +85,42 @@ def test_nobody_else_sees_that_what_was_read_is_not_remembered() -> None:
     bug, control = (lived(subject, "clustering", "calm", "uniform", 1)
                     for subject in ("repaired+seeded-read-is-not-remembered", "repaired"))
     assert {one.property for one in bug.seen} - {one.property for one in control.seen} == {NAME}
+
+
+MQ = MessageQueue("orders", "broker-a", 0)
+TAKEN, UPDATED = events.QueueTaken("c1@1", "G", MQ, 5), events.OffsetUpdated("c1@1", "G", MQ, 5)
+FORGETS, REMEMBERS = (cast("ConsumerTables", SimpleNamespace(remembers=lambda _, has=has: has, cached=lambda _: ()))
+                      for has in (None, 5))
+
+
+def has_taken(*, timed: bool) -> ConsumedQueue:
+    """A member has taken the queue; timed -- while its timer was at work."""
+    queue = ConsumedQueue(MQ)
+    queue.answered("c1", 5, forgets=False)
+    assert queue.taken("c1", TAKEN, remembers=True, timed=timed) == []
+    assert queue.at_member("c1", REMEMBERS) == []
+    return queue
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_the_timer_forgets_what_was_read_of_a_queue_that_was_taken_meanwhile(*, timed: bool) -> None:
+    assert bool(has_taken(timed=timed).at_member("c1", FORGETS)) is not timed
+
+
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_when_the_timer_is_over_it_forgets_nothing_more(*, forgotten: bool) -> None:
+    queue = has_taken(timed=True)
+    queue.timer_ends("c1", FORGETS if forgotten else REMEMBERS)
+    assert bool(queue.at_member("c1", FORGETS)) is not forgotten
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_what_was_set_since_is_not_forgotten(*, anew: bool) -> None:
+    queue = has_taken(timed=True)
+    if anew:
+        queue.dropped("c1", events.QueueDropped("c1@1", "G", MQ))
+        queue.answered("c1", 5, forgets=False)
+        queue.taken("c1", TAKEN, remembers=True, timed=False)
+    else:
+        queue.updated("c1", UPDATED)
+    assert queue.at_member("c1", FORGETS)
