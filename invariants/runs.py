@@ -60,6 +60,8 @@ def outcome_of(kind: str, *, broken: bool) -> Outcome:
     return Outcome.HOLDS if broken == (kind == "bug") else Outcome.VIOLATED
 
 
+_NOBODY_SENDS = ("nobody sends messages in the worlds of machines; in campaigns refines_retry follows each level, "
+                 "and of the implementation's decisions claims say it")
 NO_MACHINE: dict[str, tuple[str, str]] = {
     "leaving_member_stays_gone": (
         "goodbye_is_final", "its model knows one connection; of the implementation the rule says the same"),
@@ -80,9 +82,9 @@ NO_MACHINE: dict[str, tuple[str, str]] = {
     "listeners_do_not_overlap": (
         "listeners_do_not_overlap", "no listener of a machine works longer than a lease; those of campaigns do"),
     "retry_waits_its_delay": (
-        "delayed_message_waits", "no world delivers delayed messages; of the implementation's decisions claims say it"),
+        "delayed_message_waits", _NOBODY_SENDS),
     "retry_is_delivered_once": (
-        "delivery_is_noted", "no world delivers delayed messages; of the implementation's decisions claims say it"),
+        "delivery_is_noted", _NOBODY_SENDS),
 }
 """Properties of models that hazards break and that no machine judges: what is said instead, of runs or of decisions."""
 

@@ -98,13 +98,14 @@ class PullAPIWrapper:
 
         subscription_data -- as it was when the request was made.
         """
-        code = CODES[pull_result.pull_status]
-        self.node.trace(PullAnswered(self.instance.client_id, self.group, mq, code, pull_result.next_begin_offset,
-                                     pull_result.suggest_which_broker_id))
+        is_found = pull_result.pull_status is PullStatus.FOUND
+        records = decodes(ByteBuffer(pull_result.message_binary or b"")) if is_found else []
+        self.node.trace(PullAnswered(
+            self.instance.client_id, self.group, mq, CODES[pull_result.pull_status], pull_result.next_begin_offset,
+            pull_result.suggest_which_broker_id, pull_result.min_offset, pull_result.max_offset, len(records)))
         self.update_pull_from_which_node(mq, pull_result.suggest_which_broker_id)
         found: tuple[MessageExt, ...] = ()
-        if pull_result.pull_status is PullStatus.FOUND:
-            records = decodes(ByteBuffer(pull_result.message_binary or b""))
+        if is_found:
             found = tuple(msg for msg in records if _is_subscribed(subscription_data, msg))
             for msg in found:
                 msg.broker_name = mq.broker_name

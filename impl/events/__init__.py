@@ -295,6 +295,9 @@ from impl.events.operators import (
 from impl.events.operators import (
     OrderGiven as OrderGiven,
 )
+from impl.events.operators import (
+    ThreadsHeld as ThreadsHeld,
+)
 from impl.events.ownership import (
     AllocationFailed as AllocationFailed,
 )

@@ -28,7 +28,7 @@ class PullAnswered(NamedTuple):
     """PullAPIWrapper#processPullResult: a pull is answered.
 
     code -- as on the wire. next_begin_offset -- where the broker says that the next one is to begin. suggested -- the
-    id of the broker that it is to ask.
+    id of the broker that it is to ask. begin, end -- of the queue, as the broker says. messages -- how many it gives.
     """
 
     client_id: str
@@ -37,6 +37,9 @@ class PullAnswered(NamedTuple):
     code: int
     next_begin_offset: int = -1
     suggested: int = 0
+    begin: int = 0
+    end: int = 0
+    messages: int = 0
 
 
 class PullFailed(NamedTuple):

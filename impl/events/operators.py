@@ -36,7 +36,9 @@ class InquiryMade(NamedTuple):
     """An operator is about to ask a server for what its tables say; nothing is changed by that.
 
     what -- "consume stats" (its name is "group topic"), "topic stats", "consumers" or "producers" of a group, and so
-    on, as in `invariants.rules.inspections`. number -- of the inquiry: no other one has it.
+    on, as in `invariants.rules.inspections`; "offset of a time" (its name is "topic queue time"), "pull" ("topic queue
+    offset messages"; it is told code, next offset, begin and end of the queue, and how many messages there are), or
+    "busy": a request for the pool that is its name. number -- of the inquiry: no other one has it.
     """
 
     server: str
@@ -53,3 +55,11 @@ class InquiryAnswered(NamedTuple):
     name: str
     number: int
     answer: tuple[Any, ...]
+
+
+class ThreadsHeld(NamedTuple):
+    """All threads of a pool of a broker are busy from now on for so long; pool -- its name in the request table."""
+
+    broker: str
+    pool: str
+    ms: int

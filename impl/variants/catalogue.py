@@ -24,6 +24,7 @@ from impl.variants.bugs import (
     retries,
     seeded,
     servers,
+    strangers,
     tenants,
     upkeep,
 )
@@ -69,7 +70,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *seeded.BUGS, *ports.BUGS, *upkeep.BUGS, *listening.BUGS, *store_bugs.BUGS, *message_bugs.BUGS,
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
-    *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS,
+    *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

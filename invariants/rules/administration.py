@@ -15,10 +15,10 @@ from invariants.rules.rule import Kept, Rule, Told, on
 
 
 class illegal_orders_are_refused(Rule):
-    """No server says SUCCESS to an order that none may do: a topic that RocketMQ needs for itself, an illegal name."""
+    """No server says SUCCESS to what none may do: to change a reserved topic, an illegal name, an illegal message."""
 
     cite = ("AdminBrokerProcessor#updateAndCreateTopic, TopicValidator#validateTopic, #isSystemTopic, "
-            "DefaultRequestProcessor#putKVConfig")
+            "AbstractSendMessageProcessor#msgCheck, DefaultRequestProcessor#putKVConfig")
     about = "server name"
 
     @on(events.OrderDone)

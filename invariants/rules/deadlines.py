@@ -35,6 +35,10 @@ EXPIRY_MS = 120_000  # CHANNEL_EXPIRED_TIMEOUT, BROKER_CHANNEL_EXPIRED_TIME
 IDLE_MS = 120_000  # serverChannelMaxIdleTimeSeconds, clientChannelMaxIdleTimeSeconds
 
 
+QUEUE_MS = {"send": 200, "pull": 5_000, "end_transaction": 3_000}
+"""BrokerConfig: waitTimeMillsInSendQueue, waitTimeMillsInPullQueue, waitTimeMillsInTransactionQueue, by the pool."""
+
+
 def pauses(count: int, bounds: Bounds) -> int:
     """What threads that stand still `count` times, one after another, and one late message add."""
     return count * bounds.thread_pause_ms + bounds.delay_ms

@@ -30,13 +30,14 @@ class operators_are_told_what_is_so(Rule):
 
     @on(events.InquiryMade)
     def asks(self, _: int, __: str, event: events.InquiryMade) -> None:
-        self.asked[tuple(event)] = as_it_is(self.views, *event[:3])
+        if event.what in ASKED_FOR:
+            self.asked[tuple(event)] = as_it_is(self.views, *event[:3])
 
     @on(events.InquiryAnswered)
     def answers(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
         before = self.asked.pop(tuple(event[:4]), _NOBODY_KNOWS)
-        now = as_it_is(self.views, *event[:3])
-        if before == now != event.answer:
+        now = _NOBODY_KNOWS if before is _NOBODY_KNOWS else as_it_is(self.views, *event[:3])
+        if before is not _NOBODY_KNOWS and before == now != event.answer:
             yield self.told(f"{at} asks {event.server} for the {event.what} of {event.name}, and is told "
                             f"{event.answer} for {now}", *event[:3])
 

@@ -108,6 +108,34 @@ class registered_versions_go_forward(Rule):
                             made_ms)
 
 
+class changed_topics_are_counted(Rule):
+    """Where nothing fails a master whose topics have changed registers them under a version that counts more.
+
+    A topic enters the table before the version is raised, so that one registration may come between.
+    """
+
+    cite = "DataVersion#nextVersion, TopicConfigManager#updateTopicConfig, #deleteTopicConfig"
+    about = "broker"
+    calm = True
+
+    # How far the version has counted, and the topics that it stood for; and what counted no more with other topics.
+    counted = Kept("broker", machine="broker")
+    doubted = Kept("broker", machine="broker")
+
+    @on(events.RegistrationEncoded)
+    def registers(self, _: int, __: str, event: events.RegistrationEncoded) -> Iterator[Told]:
+        key, count, topics = (event.broker,), event.version[1], self.views.topics(event.broker)
+        if not self.facts.is_master(event.broker):
+            return
+        before, known = self.counted.setdefault(key, (count, topics))
+        if self.doubted.pop(key, None) == count:
+            yield self.told(f"{event.broker} registers other topics than before, and version {count} again", *key)
+        elif count == before and topics != known:
+            self.doubted[key] = count
+            return
+        self.counted[key] = count, topics
+
+
 class goodbye_reaches_all_name_servers(Rule):
     """A broker that shuts down says goodbye to each name server that answers, whatever becomes of the others."""
 

@@ -15,6 +15,7 @@ from invariants.rules.polling import MOVED
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 _TO_THE_END = -1  # timestamp of ResetOffsetRequestHeader
+OFFSET_OF_TIME = "offset of a time"
 
 
 class reset_is_done(Duty):
@@ -175,3 +176,35 @@ class reset_is_of_all_queues(Rule):
         if topic is not None and named != list(range(topic.write_queue_nums)):
             yield self.told(f"{event.broker} sets queues {named} of {event.topic}, and it has "
                             f"{topic.write_queue_nums}", event.broker, event.group, event.topic)
+
+
+class time_leads_to_its_first_message(Rule):
+    """Who asks a broker for a time is told the offset of the first message of the queue that was stored then or later.
+
+    Without one that is the end of the queue, which may move while he is answered.
+    """
+
+    shipped = "violated: V28 the time that is nearest"
+    cite = "AdminBrokerProcessor#searchOffsetByTimestamp, DefaultMessageStore#getOffsetInQueueByTime"
+    about = "server name number"
+    calm = True
+
+    asked = Kept("server name number", machine="server")
+
+    @on(events.InquiryMade)
+    def asks(self, _: int, __: str, event: events.InquiryMade) -> None:
+        if event.what == OFFSET_OF_TIME:
+            self.asked[event.server, event.name, event.number] = self._first(event)
+
+    @on(events.InquiryAnswered)
+    def answers(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
+        least = self.asked.pop((event.server, event.name, event.number), None)
+        most = None if least is None else self._first(event)
+        if least is not None and most is not None and not least <= event.answer[0] <= most:
+            yield self.told(f"{at} asks {event.server} for {event.name}, and is told {event.answer[0]} for {least}",
+                            event.server, event.name, event.number)
+
+    def _first(self, event: events.InquiryMade | events.InquiryAnswered) -> int | None:
+        """None: nobody can tell."""
+        topic, queue_id, time_ms = event.name.split()
+        return self.views.first_stored(event.server, topic, int(queue_id), int(time_ms))

@@ -10,9 +10,10 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.events import ClusterInfoFetched, KeyAnswered, KeyAsked, OffsetsReset
+from impl.events import ClusterInfoFetched, InquiryAnswered, InquiryMade, KeyAnswered, KeyAsked, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
+from invariants.rules.resets import OFFSET_OF_TIME
 from stateful_tests.worlds.deeds import (
     BROKERS,
     GROUP,
@@ -35,6 +36,7 @@ CLUSTERS_MS = 60_000
 LOOKS, LOOK_MS = 200, 100
 KEPT_IN_MIND, AROUND_MS, MOST_FOUND = 64, 3_000, 32
 """How many messages an operator knows of, for how long before and behind one of them it asks, and how many it wants."""
+TIME_SHIFT_MS, AGAIN_MS = 400, 1_000
 FULL_PERCENT = 80
 """Of a disk from which a broker deletes what is older than three days."""
 
@@ -104,11 +106,51 @@ def ask_for_a_key(world: World) -> Done:
     return broker, f"is asked for messages with the key {key}"
 
 
+def ask_for_a_time(world: World) -> Done:
+    """An operator asks where in a queue the messages of a time begin: one at which a message was stored, or near it."""
+    broker, queue_id, shift_ms = each_of(world, ("where", living_brokers(world)), ("in which queue", range(4)),
+                                         ("how near", (0, -1, 1, -TIME_SHIFT_MS, TIME_SHIFT_MS)))
+    begin, end = world.views.queue_units(broker).get((TOPIC, queue_id), (0, 0))
+    index = one_of(world, "which message", range(max(begin, end - KEPT_IN_MIND), end))
+    time_ms = (world.views.stored_ms(broker, TOPIC, queue_id, index) or EPOCH_MS) + shift_ms
+    header = headers.QueueOffsetRequestHeader(TOPIC, queue_id, time_ms)
+    request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)
+    client, address, node = world.testers[OPERATOR], world.brokers[broker].broker_addr, world.simulation.nodes[OPERATOR]
+    inquiry = broker, OFFSET_OF_TIME, f"{TOPIC} {queue_id} {time_ms}", world.now_ms
+
+    async def ask() -> None:
+        node.trace(InquiryMade(*inquiry))
+        answer = await client.invoke_sync(address, request, CLUSTERS_MS)
+        node.trace(InquiryAnswered(*inquiry, (answer.header.offset,)))
+
+    world.call(OPERATOR, uncaught(ask))
+    return broker, f"is asked where the messages of {time_ms} begin in queue {queue_id}"
+
+
 def create_topic(world: World) -> Done:
     """An operator creates a topic, or changes the number of its queues."""
     broker, queues = each_of(world, ("where", masters(world)), ("how many queues", (4, 6, 8)))
     make_topic(world, broker, TOPIC, queues)
     return broker, f"is told that {TOPIC} has {queues} queues"
+
+
+def create_in_vain(world: World) -> Done:
+    """An operator changes a topic at a broker whose machine loses its power soon after, and starts again at once.
+
+    What the broker has written lately may be lost, and with it the topic as it was ordered.
+    """
+    broker, queues, later_ms = each_of(
+        world, ("where", masters(world)), ("how many queues", (4, 6, 8)), ("how much later", (200, 1_500)))
+    make_topic(world, broker, TOPIC, queues)
+    world.calm = False
+
+    def lose_power(_: object) -> None:
+        if world.alive(broker):
+            world.simulation.kill(broker, power_loss=True)
+            world.simulation.restart_after(broker, AGAIN_MS)
+
+    world.simulation.kernel.at(world.now_ms + later_ms, lose_power, None)
+    return broker, f"is told that {TOPIC} has {queues} queues, and loses its power {later_ms} ms later"
 
 
 def make_topic(world: World, broker: str, topic: str, queues: int) -> None:

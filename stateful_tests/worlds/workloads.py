@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.concepts import FOLLOWED
-from stateful_tests.worlds import deeds, inspections, operators, orders
+from stateful_tests.worlds import deeds, inspections, operators, orders, strangers
 from stateful_tests.worlds.asking_listeners import AskingListener
 from stateful_tests.worlds.casts import (
     ANYHOW,
@@ -224,6 +224,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
              sending(Sending(TOPIC, (ORDERED, SYNC))),
              (*(operators.ask_for_a_key,) * 4, *(operators.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),
+    Workload("bothered", "Strangers send what is illegal, ask for times, pull from anywhere, and meet busy brokers.",
+             cramped, (*(operators.ask_for_a_time,) * 4, *(strangers.pull_anywhere,) * 4, operators.delete_old_messages,
+                       *(strangers.try_what_is_illegal,) * 3, *(strangers.keep_busy,) * 3),
+             _GROUPS, concepts=_CRAMPED),
+    Workload("outages", "Topics change at brokers whose machines lose their power soon after.", members(ONE),
+             (*(operators.create_in_vain,) * 2, operators.create_topic, deeds.stop_broker), _GROUPS),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),
              (deeds.rename_broker, deeds.rename_broker, deeds.stop_broker, operators.create_topic, *_COME_AND_GO),
              _RENAMED, (), storm_ms=300_000, concepts=()),

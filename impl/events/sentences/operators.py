@@ -29,5 +29,6 @@ SENTENCES: dict[type, Said] = {
     told.InquiryAnswered: Said(_answered, "answered inquiries"),
     told.OrderGiven: Said(_given, "orders"),
     told.OrderDone: Said(_done, "orders done"),
+    told.ThreadsHeld: Said("{broker} has no free thread in its pool {pool} for {ms} ms", "busy pools"),
 }
 """By the class of the event."""

@@ -36,6 +36,19 @@ def _prime_slave_writes_nothing(
     return register_broker
 
 
+@replace(RouteInfoManager, "is_broker_topic_config_changed")
+def _is_greater(self: RouteInfoManager, broker_addr: str, data_version: DataVersion) -> bool:
+    """A version that counts no more is taken for an old one."""
+    previous = self.query_broker_topic_config(broker_addr)
+    return previous is None or data_version.counter > previous.counter
+
+
+@replace(DataVersion, "next_version")
+def _stamp_only(self: DataVersion, now_ms: int) -> None:
+    """The time is enough."""
+    self.timestamp = now_ms
+
+
 BUGS = (
     Variant(
         "ns-unregister-by-id", "bug", "A late goodbye of the old master deletes the new one.",
@@ -60,5 +73,13 @@ BUGS = (
     Variant(
         "ns-clusterinfo-unlocked", "bug", "The cluster information mixes two states.",
         "commit 43b659e2af; 4.9.3 as shipped", undoes=("cluster_info_in_one_step",),
+    ),
+    Variant(
+        "seeded-only-greater-versions-count", "bug", "A broker that has lost its last topics keeps them in all routes.",
+        "seeded: an order where there is none", replacements=(_is_greater,),
+    ),
+    Variant(
+        "seeded-versions-count-nothing", "bug", "Two versions of a broker's topics differ by their time alone.",
+        "seeded: a line that was dropped", replacements=(_stamp_only,),
     ),
 )

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from impl.broker import pull_message_processor
 from impl.broker.consumer_filter_manager import ConsumerFilterData
 from impl.broker.pull_checks import PullChecks
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.decisions.pull_answer import Bounds, GetMessageStatus, PullAnswer
 from impl.decisions.subscription import SubscriptionData
+from impl.ports.remoting import Command
+from impl.store import message_reads
+from impl.store.message_reads import GetMessageResult, MessageFilter, MessageReads
 from impl.variants.variant import Variant, around
 
 _Filter = tuple[SubscriptionData, ConsumerFilterData | None]
+_Decision = Callable[..., Bounds]
 
 
 @around(PullChecks, "_stored_subscription")
@@ -25,9 +31,81 @@ def _filter_by_what_is_there(original: Callable[..., _Filter]) -> Callable[..., 
     return _stored_subscription
 
 
+@around(message_reads, "bounds_decision")
+def _go_to_the_begin(original: _Decision) -> _Decision:
+    def bounds_decision(
+        offset: int, min_offset: int, max_offset: int, *, slave: bool, offset_check_in_slave: bool,
+    ) -> Bounds:
+        """Who is behind the end reads the queue again."""
+        found = original(offset, min_offset, max_offset, slave=slave, offset_check_in_slave=offset_check_in_slave)
+        is_behind = found.status is GetMessageStatus.OFFSET_OVERFLOW_BADLY
+        return Bounds(found.status, min_offset) if is_behind else found
+
+    return bounds_decision
+
+
+@around(message_reads, "bounds_decision")
+def _go_to_the_end(original: _Decision) -> _Decision:
+    def bounds_decision(
+        offset: int, min_offset: int, max_offset: int, *, slave: bool, offset_check_in_slave: bool,
+    ) -> Bounds:
+        """Who is before the begin passes what is left."""
+        found = original(offset, min_offset, max_offset, slave=slave, offset_check_in_slave=offset_check_in_slave)
+        return Bounds(found.status, max_offset) if found.status is GetMessageStatus.OFFSET_TOO_SMALL else found
+
+    return bounds_decision
+
+
+@around(message_reads, "bounds_decision")
+def _wait_behind_the_end(original: _Decision) -> _Decision:
+    def bounds_decision(
+        offset: int, min_offset: int, max_offset: int, *, slave: bool, offset_check_in_slave: bool,
+    ) -> Bounds:
+        """How far a pull is behind the end is not looked at."""
+        found = original(offset, min_offset, max_offset, slave=slave, offset_check_in_slave=offset_check_in_slave)
+        is_behind = found.status is GetMessageStatus.OFFSET_OVERFLOW_BADLY
+        return Bounds(GetMessageStatus.OFFSET_OVERFLOW_ONE, offset) if is_behind else found
+
+    return bounds_decision
+
+
+@around(pull_message_processor, "_response")
+def _end_where_it_goes_on(
+    original: Callable[[PullAnswer, GetMessageResult], Command],
+) -> Callable[[PullAnswer, GetMessageResult], Command]:
+    def _response(answer: PullAnswer, found: GetMessageResult) -> Command:
+        """Nobody lags behind."""
+        response = original(answer, found)
+        return response._replace(header=response.header._replace(max_offset=found.next_begin_offset))
+
+    return _response
+
+
+@around(MessageReads, "get_message")
+def _find_more(original: Callable[..., GetMessageResult | None]) -> Callable[..., GetMessageResult | None]:
+    def get_message(
+        self: MessageReads, topic: str, queue_id: int, offset: int, max_msg_nums: int,
+        message_filter: MessageFilter | None = None,
+    ) -> GetMessageResult | None:
+        """Nobody minds more."""
+        return original(self, topic, queue_id, offset, 2 * max_msg_nums, message_filter)
+
+    return get_message
+
+
 _IDEA = "an idea: faults of other brokers"
 
 BUGS = (
     Variant("seeded-old-expressions-answer", "bug", "A pull is answered by an expression that is older than it.", _IDEA,
             replacements=(_filter_by_what_is_there,)),
+    Variant("seeded-moved-pull-begins-again", "bug", "A pull behind the end of its queue is sent to the begin.", _IDEA,
+            replacements=(_go_to_the_begin,)),
+    Variant("seeded-old-pull-goes-to-the-end", "bug", "A pull before the begin of its queue is sent to the end.", _IDEA,
+            replacements=(_go_to_the_end,)),
+    Variant("seeded-pull-waits-behind-the-end", "bug", "A pull behind the end of its queue waits for what comes there.",
+            _IDEA, replacements=(_wait_behind_the_end,)),
+    Variant("seeded-nobody-lags", "bug", "A pull is told that its queue ends where it is to go on.", _IDEA,
+            replacements=(_end_where_it_goes_on,)),
+    Variant("seeded-twice-as-many-are-found", "bug", "A pull is given twice as many messages as it wants.", _IDEA,
+            replacements=(_find_more,)),
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import invariants.rules.progress  # declares its rules
-import invariants.rules.resets  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import QueueData
 from impl.events import (
@@ -15,6 +13,8 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     ConsumerSuspended,
+    InquiryAnswered,
+    InquiryMade,
     ListenerEnded,
     ListenerStarted,
     MessagesFound,
@@ -38,8 +38,9 @@ from impl.events import (
     WorldHealed,
 )
 from invariants.rules import deadlines
+from invariants.rules.resets import OFFSET_OF_TIME
 from invariants.views import Broker, HeldQueue
-from stateful_tests.rules.written import STORMY, Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
@@ -81,6 +82,16 @@ def ends(before: int, now: int) -> Tables:
     """Where the queue ended five seconds ago, and where it does now."""
     return Tables(brokers=[Broker(B, B, 0, f"{B}:10911", NOW_MS, None)],
                   first_stored=lambda _, __, ___, ms: {NOW_MS - 5_000: before, NOW_MS: now}[ms])
+
+
+def asks_for(what: str = OFFSET_OF_TIME) -> Told:
+    """An operator asks a broker where the messages of a time begin."""
+    return 1, "operator", InquiryMade(B, what, "orders 0 70", 1)
+
+
+def is_told(offset: int, what: str = OFFSET_OF_TIME) -> Told:
+    """He is answered."""
+    return 2, "operator", InquiryAnswered(B, what, "orders 0 70", 1, (offset,))
 
 
 def has_queues(many: int) -> Tables:
@@ -258,6 +269,19 @@ HISTORIES = (
             views=Tables(first_stored=4)),
     Written("reset_goes_to_its_time", (START, answered(0, 2), answered(1, 3), WENT_TO),
             (START, answered(0, 4), answered(1, 3), WENT_TO), views=Tables(first_stored=4)),
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(4)), (asks_for(), is_told(5)),
+            views=Tables(first_stored=5), says="is told 4 for 5"),
+    # The queue has grown meanwhile.
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(8)), (asks_for(), is_told(7)),
+            views=Tables(first_stored=Turns(5, 7))),
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(4)), (asks_for(), is_told(4)),
+            views=Tables(first_stored=Turns(5, 7)), kept_views=Tables(first_stored=None)),
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(4)), (asks_for(), is_told(4)),
+            views=Tables(first_stored=5), kept_views=Tables(first_stored=Turns(5, None))),
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(4)), (asks_for("end"), is_told(4, "end")),
+            views=Tables(first_stored=5)),
+    Written("time_leads_to_its_first_message", (asks_for(), is_told(4)),
+            (asks_for(), (1, B, ProcessKilled(1, power_loss=False)), is_told(4)), views=Tables(first_stored=5)),
     Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(2), kept_views=has_queues(1),
             says="sets queues [0] of orders, and it has 2"),
     Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(0), kept_views=Tables(topics={})),

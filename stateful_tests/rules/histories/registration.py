@@ -20,7 +20,7 @@ from impl.events import (
     RetryTopicAnnounced,
     VersionQueried,
 )
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 B, NS, ADDR = "broker-a", "nameserver1", "broker-a:10911"
 ASKED = (1, NS, VersionQueried(NS, ADDR, "broker-a:1", changed=True))
@@ -29,6 +29,11 @@ ASKED = (1, NS, VersionQueried(NS, ADDR, "broker-a:1", changed=True))
 def counts(ms: int, count: int, time_ms: int = 5) -> tuple[int, str, Any]:
     """The broker registers a version."""
     return ms, B, RegistrationEncoded(B, (time_ms, count), frozenset(), increment=False)
+
+
+def has_topics(*numbers: int) -> Tables:
+    """The queues of its topic, one registration after the other."""
+    return Tables(topics=Turns(*({"orders": queues} for queues in numbers)))
 
 
 def dies(*, power_loss: bool = False) -> tuple[int, str, Any]:
@@ -72,6 +77,20 @@ HISTORIES = (
             (STARTED, counts(1, 4), dies(), SLAVE, dies(), MASTER, counts(4, 3))),
     Written("registered_versions_go_forward", (STARTED, counts(1, 4), counts(2, 3)),
             (STARTED, (0, B, DiskFilled(100)), counts(1, 4), counts(2, 3))),
+    # One registration may come between the table and the version.
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (STARTED, counts(1, 4), counts(2, 4), counts(3, 5)), views=has_topics(1, 2, 2), says="version 4 again"),
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (STARTED, counts(1, 4), counts(2, 5), counts(3, 5)), views=has_topics(1, 2, 2)),
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)), views=has_topics(1, 2, 2),
+            kept_views=has_topics(1, 1, 1)),
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (SLAVE, counts(4, 4), counts(5, 4), counts(6, 4)), views=has_topics(1, 2, 2)),
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (STARTED, counts(1, 4), counts(2, 4), dies(), MASTER, counts(4, 4)), views=has_topics(1, 2, 2)),
+    Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
+            (STARTED, counts(1, 4), dies(), MASTER, counts(4, 4), counts(5, 4)), views=has_topics(1, 2, 2)),
     Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, HEARD, ENDS),
             views=ONE_SERVER),
     Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, FAILED, ENDS),

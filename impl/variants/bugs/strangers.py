@@ -1,0 +1,70 @@
+"""Seeded bugs of what brokers answer to those who are no clients of RocketMQ, and to everybody while they are busy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor
+from impl.broker.admin_broker_processor import AdminBrokerProcessor
+from impl.broker.broker_fast_failure import BrokerFastFailure
+from impl.broker.refusal import Refusal
+from impl.common.headers import SendMessageRequestHeader
+from impl.common.request_code import ResponseCode
+from impl.common.topic_config import TopicConfig
+from impl.ports.pools import Pool
+from impl.ports.remoting import Command, Connection, RequestTask
+from impl.variants.variant import Variant, around, replace
+
+
+@replace(BrokerFastFailure, "_clean_expired_request")
+def _let_all_wait(self: BrokerFastFailure) -> None:
+    """Whoever waits for a thread waits for as long as it takes."""
+
+
+@replace(BrokerFastFailure, "_return_response")
+def _drop(self: BrokerFastFailure, task: RequestTask, why: str, pool: Pool) -> None:
+    """What has waited for too long is thrown away."""
+
+
+@around(AdminBrokerProcessor, "search_offset_by_timestamp")
+def _one_behind(
+    original: Callable[[AdminBrokerProcessor, Connection, Command], Command],
+) -> Callable[[AdminBrokerProcessor, Connection, Command], Command]:
+    def search_offset_by_timestamp(self: AdminBrokerProcessor, channel: Connection, request: Command) -> Command:
+        """The message that was stored then is passed."""
+        answer = original(self, channel, request)
+        return answer._replace(header=answer.header._replace(offset=answer.header.offset + 1))
+
+    return search_offset_by_timestamp
+
+
+@replace(AbstractSendMessageProcessor, "_msg_check")
+async def _take_any_name(
+    self: AbstractSendMessageProcessor, channel: Connection, header: SendMessageRequestHeader,
+) -> TopicConfig:
+    """Clients look at names, so the broker does not."""
+    del channel
+    topic_config = self.tables.topic_config_manager.select_topic_config(header.topic) or await self._made_topic(header)
+    if topic_config is None:
+        raise Refusal(ResponseCode.TOPIC_NOT_EXIST, f"topic[{header.topic}] not exist")
+    return topic_config
+
+
+BUGS = (
+    Variant(
+        "seeded-busy-broker-says-nothing", "bug", "A request waits for a thread of its broker for as long as it takes.",
+        "seeded: a timer that is not started", replacements=(_let_all_wait,),
+    ),
+    Variant(
+        "seeded-late-request-is-dropped", "bug", "A request that has waited for too long is not answered at all.",
+        "seeded: a forgotten answer", replacements=(_drop,),
+    ),
+    Variant(
+        "seeded-time-is-passed", "bug", "The offset of a time is one behind the message that was stored then.",
+        "seeded: behind for at", replacements=(_one_behind,),
+    ),
+    Variant(
+        "seeded-broker-takes-any-topic", "bug", "A broker takes messages for topics that have no legal name.",
+        "seeded: a check that was dropped", replacements=(_take_any_name,),
+    ),
+)

@@ -1,0 +1,136 @@
+"""What a broker answers to a pull: how much, where its queue begins and ends, and where the next pull is to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from impl import events
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Kept, Rule, Told, on
+
+PULL = "pull"
+
+
+class Ends(NamedTuple):
+    """Where a queue begins and ends; both are 0 if it was never written."""
+
+    begin: int
+    end: int
+
+
+class Asked(NamedTuple):
+    """A pull: where it begins, the machine that it asks, how many messages it wants, and the queue there by then."""
+
+    offset: int
+    broker: str
+    most: int
+    ends: Ends
+
+
+class pull_answer_fits_its_queue(Rule):
+    """A master answers a pull where its queue begins and ends, with no more than it wants, and sends it into the queue.
+
+    A pull before the begin goes to the begin, and one behind the end to the end, or to 0 where the queue begins there.
+    Both may move on before the answer is heard, and have not moved back.
+    """
+
+    cite = ("DefaultMessageStore#getMessage: OFFSET_TOO_SMALL, OFFSET_OVERFLOW_BADLY, #nextOffsetCorrection, "
+            "#isTheBatchFull, PullMessageProcessor#processRequest: setMinOffset, setMaxOffset")
+    about = "at client_id group mq"
+
+    # The pulls that are on their way to masters, which have not ended since.
+    asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
+
+    # The same of strangers, who pull from anywhere.
+    tried = Kept("server number", machine="server")
+
+    @on(events.InquiryMade)
+    def tries(self, _: int, __: str, event: events.InquiryMade) -> None:
+        if event.what == PULL and self.facts.is_master(event.server):
+            *mq, offset, most = event.name.split()
+            ends = self._ends(event.server, MessageQueue(mq[0], "", int(mq[1])))
+            self.tried[event.server, event.number] = Asked(int(offset), event.server, int(most), ends)
+
+    @on(events.InquiryAnswered)
+    def is_told(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
+        asked = self.tried.pop((event.server, event.number), None)
+        if asked is not None:
+            topic, queue_id, *_rest = event.name.split()
+            code, going_on, begin, end, messages = event.answer
+            mq = MessageQueue(topic, self.facts.broker_name(event.server), int(queue_id))
+            yield from self._judged(at, asked, events.PullAnswered("", "", mq, code, going_on, 0, begin, end, messages))
+
+    @on(events.PullSuspended)
+    def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
+        broker = machine_of(event.asked)
+        self.asked.pop((at, *event[:3]), None)
+        if self.facts.is_master(broker):
+            self.asked[at, *event[:3]] = Asked(event.offset, broker, event.most, self._ends(broker, event.mq))
+
+    @on(events.ProcessKilled, events.BrokerStarted, events.TopicConfigDeleted)
+    def has_other_queues(self, _: int, at: str, event: object) -> None:
+        """A deletion of the topic, too: the queue may be made anew."""
+        del event
+        self.asked.drop(lambda key: self.asked[key].broker == at)
+        self.tried.drop(lambda key: key[0] == at)
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        asked = self.asked.pop((at, *event[:3]), None)
+        if asked is not None:
+            yield from self._judged(at, asked, event)
+
+    def _judged(self, at: str, asked: Asked, event: events.PullAnswered) -> Iterator[Told]:
+        wrong = _wrong(asked, self._ends(asked.broker, event.mq), event)
+        if wrong:
+            yield self.told(f"{asked.broker} answers {at}, who wants {queue_text(event.mq)} from {asked.offset} on, "
+                            f"{wrong}", at, *event[:3])
+
+    def _ends(self, broker: str, mq: MessageQueue) -> Ends:
+        found = self.views.stored_at(broker, mq.topic, mq.queue_id)
+        return Ends(0, 0) if found is None else Ends(found.min_offset, found.max_offset)
+
+
+def _wrong(asked: Asked, now: Ends, event: events.PullAnswered) -> str:
+    """What is wrong with an answer; now -- where the queue of the broker begins and ends by now."""
+    before = asked.ends
+    if not (before.begin <= event.begin <= now.begin and before.end <= event.end <= now.end):
+        return f"that its queue is {event.begin} to {event.end}, and it is {now.begin} to {now.end}"
+    if event.messages > asked.most:
+        return f"with {event.messages} messages, and it wants {asked.most}"
+    is_moved, is_outside = event.code == PullCode.PULL_OFFSET_MOVED, not before.begin <= asked.offset <= now.end
+    if is_outside and not is_moved:
+        return f"with code {event.code}, and its queue is {before.begin} to {now.end}"
+    if is_moved and not _is_sent_into(asked, now, event.next_begin_offset):
+        return f"that it is to go on at {event.next_begin_offset}, and its queue is {now.begin} to {now.end}"
+    return ""
+
+
+def _is_sent_into(asked: Asked, now: Ends, offset: int) -> bool:
+    """Whether a pull that lies outside of its queue may be told to go on there."""
+    before = asked.ends
+    at_begin = asked.offset < now.begin and before.begin <= offset <= now.begin
+    at_end = before.end <= offset <= now.end and now.begin > 0
+    return at_begin or (asked.offset > before.end and (at_end or offset == before.begin == 0))
+
+
+class held_pull_waits_for_what_comes_next(Rule):
+    """A broker holds no pull that begins behind the end of its queue: it could not tell what it has passed."""
+
+    cite = "PullMessageProcessor#processRequest: OFFSET_OVERFLOW_BADLY, OFFSET_OVERFLOW_ONE"
+    about = "at group topic queue_id"
+    excuses = (Excuse("its topic was deleted when it had looked", by=Match(events.TopicConfigDeleted, of="at topic"),
+                      lasts=deadlines.soon),)
+
+    @on(events.PullHeld)
+    def holds(self, _: int, at: str, event: events.PullHeld) -> Iterator[Told]:
+        end = self.views.queue_end(at, event.topic, event.queue_id)
+        if event.offset > end:
+            yield self.told(f"{at} holds a pull of {event.group} from {event.offset} on, and queue {event.queue_id} of "
+                            f"{event.topic} ends at {end}", at, event.group, event.topic, event.queue_id)

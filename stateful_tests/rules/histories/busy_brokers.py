@@ -1,0 +1,69 @@
+"""Written histories of requests to brokers that have no thread for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import invariants.rules.busy_brokers  # noqa: F401  # declares the rule
+from impl.events import (
+    BrokerStopping,
+    ClockJumped,
+    InquiryAnswered,
+    InquiryMade,
+    MessageLost,
+    ProcessKilled,
+    ThreadsHeld,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Written
+
+B, OPERATOR = "broker-a", "operator"
+CALM = Bounds()
+BUSY_CODE, ILLEGAL_CODE = 2, 1
+SOON_MS = deadlines.soon(CALM)
+PULL_DUE_MS = 10 + deadlines.QUEUE_MS["pull"]
+Told = tuple[int, str, Any]
+RULE = "waiting_request_is_refused_in_its_time"
+
+
+def held(ms: int, pool: str = "pull") -> Told:
+    """All threads of a pool are busy."""
+    return 0, B, ThreadsHeld(B, pool, ms)
+
+
+def asked(pool: str = "pull", what: str = "busy") -> Told:
+    """A stranger asks."""
+    return 10, OPERATOR, InquiryMade(B, what, pool, 1)
+
+
+def told(ms: int, code: int = BUSY_CODE, pool: str = "pull", what: str = "busy", number: int = 1) -> Told:
+    """It is answered."""
+    return ms, OPERATOR, InquiryAnswered(B, what, pool, number, (code,))
+
+
+LONG = held(PULL_DUE_MS + SOON_MS + 1)
+NEVER = LONG, asked()
+
+HISTORIES = (
+    # Threads that are free again in time may do it.
+    Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS), asked()), bounds=CALM, says="has not refused a request"),
+    Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS + 1, "send"), asked()), bounds=CALM),
+    Written(RULE, NEVER, (LONG, asked(what="end")), bounds=CALM),
+    Written(RULE, NEVER, (LONG, asked(), told(PULL_DUE_MS)), bounds=CALM),
+    Written(RULE, (LONG, asked(), told(PULL_DUE_MS, number=2)), (LONG, asked(), told(PULL_DUE_MS)),
+            bounds=CALM),
+    Written(RULE, NEVER, (LONG, asked(), (20, B, BrokerStopping(B))), bounds=CALM),
+    Written(RULE, NEVER, (LONG, asked(), (20, OPERATOR, MessageLost(B))), bounds=CALM),
+    Written(RULE, NEVER, (LONG, asked(), (20, B, ProcessKilled(1, power_loss=False))), bounds=CALM),
+    Written(RULE, NEVER, (LONG, (20, B, ProcessKilled(1, power_loss=False)), asked()), bounds=CALM),
+    Written(RULE, NEVER, (LONG, (20, B, ClockJumped(1)), asked()), bounds=CALM),
+    # Nobody is refused too early, but for a send, which a busy page cache refuses at once.
+    Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(), told(PULL_DUE_MS)), bounds=CALM,
+            says="refuses a request of its pool pull that has waited for 4999 ms"),
+    Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(), told(PULL_DUE_MS - 1, ILLEGAL_CODE)), bounds=CALM),
+    Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked("send"), told(20, pool="send")), bounds=CALM),
+    Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(what="end"), told(20, what="end")), bounds=CALM),
+    Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(), (11, B, ProcessKilled(1, power_loss=False)), told(20)),
+            bounds=CALM),
+)

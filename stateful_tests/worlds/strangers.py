@@ -1,0 +1,145 @@
+"""What strangers ask of brokers: requests that no client of RocketMQ sends, and requests to brokers that are too busy.
+
+Requests are written here, so that what a client checks before it sends keeps nothing away from the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import cast
+
+from impl.common import headers
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.message_decoder import decodes
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, TOPIC_MAX_LENGTH
+from impl.events import InquiryAnswered, InquiryMade, OrderDone, OrderGiven, ThreadsHeld
+from impl.hosts.simulation.executor import Pool
+from impl.ports.remoting import Command
+from invariants.rules.busy_brokers import BUSY
+from invariants.rules.pull_answers import PULL
+from stateful_tests.worlds.deeds import (
+    GROUP,
+    OPERATOR,
+    TOPIC,
+    Done,
+    NothingToDoError,
+    each_of,
+    living_brokers,
+    masters,
+    uncaught,
+)
+from stateful_tests.worlds.world import World
+
+ILLEGAL_SENDS = (
+    ("an illegal character", "a b", 0, 0), ("a name that is too long", "x" * (TOPIC_MAX_LENGTH + 1), 0, 0),
+    ("no name", " ", 0, 0), ("the topic of delays", RMQ_SYS_SCHEDULE_TOPIC, 0, 0),
+    ("a queue that there is not", TOPIC, 1_000, 0), ("properties that are too long", TOPIC, 0, 33_000),
+)
+"""Of each what is illegal, the topic, the queue, and how many characters a property has."""
+FROM, MOST = ((0, 0), (0, -1), (1, 0), (1, 1), (1, 100), (0, -100)), 4
+"""From the begin (0) or the end (1) of a queue, and how far behind it; and how many messages are wanted."""
+POOLS = ("send", "send", "pull", "end_transaction")
+"""Pools in which nobody waits for ever, by the names that `impl.broker.request_table` has for them."""
+HELD_MS = (3_000, 12_000)
+PROBES, PROBE_EVERY_MS, PATIENCE_MS = 3, 700, 30_000
+"""How often a stranger asks a broker that is busy, how long after one another, and how long it waits."""
+
+
+def try_what_is_illegal(world: World) -> Done:
+    """A stranger sends a broker a message that it must not take."""
+    broker, (what, topic, queue_id, length) = each_of(
+        world, ("where", masters(world)), ("what is illegal", ILLEGAL_SENDS))
+    node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
+    request = _send(topic, queue_id, node.now_ms(), f"note\x01{'n' * length}\x02" if length else None)
+    order = OrderGiven(broker, "illegal", f"a message with {what}", ())
+
+    async def send() -> None:
+        node.trace(order)
+        answer = await client.invoke_sync(address, request, 5_000)
+        if answer.code == ResponseCode.SUCCESS:
+            node.trace(OrderDone(*order))
+
+    world.call(OPERATOR, uncaught(send))
+    return broker, f"is sent {order.name}"
+
+
+def _send(topic: str, queue_id: int, now_ms: int, properties: str | None = None) -> Command:
+    header = headers.SendMessageRequestHeader("P", topic, queue_id, now_ms, properties)
+    return Command(RequestCode.SEND_MESSAGE, header, b"of a stranger")
+
+
+def pull_anywhere(world: World) -> Done:
+    """A stranger pulls a queue from anywhere: from its begin or its end, or outside of them."""
+    broker, queue_id, (behind_the_end, shift) = each_of(
+        world, ("where", masters(world)), ("which queue", range(4)), ("from where", FROM))
+    node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
+    ends = world.views.queue_units(broker).get((TOPIC, queue_id), (0, 0))
+    offset = max(0, ends[behind_the_end] + shift)
+    request = _pull(queue_id, offset)
+    inquiry = broker, PULL, f"{TOPIC} {queue_id} {offset} {MOST}", world.now_ms
+
+    async def pull() -> None:
+        node.trace(InquiryMade(*inquiry))
+        answer = await client.invoke_sync(address, request, 5_000)
+        if answer.header is not None:
+            _, going_on, begin, end = answer.header
+            messages = len(decodes(ByteBuffer(answer.body or b"")))
+            node.trace(InquiryAnswered(*inquiry, (int(answer.code), going_on, begin, end, messages)))
+
+    world.call(OPERATOR, uncaught(pull))
+    return broker, f"is asked for queue {queue_id} from {offset} on"
+
+
+def _pull(queue_id: int, offset: int) -> Command:
+    """It waits for nothing, commits nothing, and says itself what it subscribes."""
+    return Command(RequestCode.PULL_MESSAGE, headers.PullMessageRequestHeader(
+        GROUP, TOPIC, queue_id, offset, MOST, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*"))
+
+
+def keep_busy(world: World) -> Done:
+    """All threads of a pool of a broker are busy for so long; strangers ask it meanwhile for what is done there.
+
+    What they ask changes nothing: a message that is illegal, a pull that waits for nothing, an end of no transaction.
+    """
+    broker, pool, held_ms = each_of(
+        world, ("where", living_brokers(world)), ("in which pool", POOLS), ("how long", HELD_MS))
+    node, threads = world.simulation.nodes[broker], cast("Pool", world.brokers[broker].pools[pool])
+    if threads.free < threads.threads:
+        raise NothingToDoError
+    world.calm = False
+    for _ in range(threads.threads):
+        threads.execute(partial(node.sleep, held_ms))
+    node.trace(ThreadsHeld(broker, pool, held_ms))
+    for number in range(PROBES):
+        world.simulation.kernel.at(world.now_ms + number * PROBE_EVERY_MS, partial(_probe, world, broker, pool), None)
+    return broker, f"has no free thread in its pool {pool} for {held_ms} ms"
+
+
+def _probe(world: World, broker: str, pool: str, _: object) -> None:
+    if broker in world.brokers:
+        world.call(OPERATOR, _asking(world, broker, pool, world.now_ms))
+
+
+def _asking(world: World, broker: str, pool: str, number: int) -> Callable[[], Awaitable[None]]:
+    node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
+
+    async def ask() -> None:
+        request = _request(pool, node.now_ms())
+        node.trace(InquiryMade(broker, BUSY, pool, number))
+        answer = await client.invoke_sync(address, request, PATIENCE_MS)
+        node.trace(InquiryAnswered(broker, BUSY, pool, number, (int(answer.code),)))
+
+    return uncaught(ask)
+
+
+def _request(pool: str, now_ms: int) -> Command:
+    """A request that is done in a pool, and changes nothing."""
+    if pool == "send":
+        return _send("a b", 0, now_ms)
+    if pool == "pull":
+        return _pull(0, 0)
+    ended = headers.EndTransactionRequestHeader("P", 0, 0, TRANSACTION_ROLLBACK_TYPE, msg_id="of a stranger")
+    return Command(RequestCode.END_TRANSACTION, ended)
