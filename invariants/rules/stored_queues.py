@@ -89,11 +89,20 @@ def _was_set_back(rule: dispatch_comes_in_time, told: Told) -> bool:
     return bool(back) and (told.since_ms or 0) <= back[-1].ms + lost_ms + within_ms
 
 
+def _is_not_written(rule: dispatch_comes_in_time, told: Told) -> bool:
+    """Whether clean-up has deleted files of a log that waits in buffers, and since then nothing of it was flushed."""
+    at = told.about[0]
+    expired = rule.past.last(events.LogExpired, at=at)
+    return (expired is not None and rule.views.buffers_log(at)
+            and rule.past.last(events.LogFlushed, since=expired.place, at=at) is None)
+
+
 class dispatch_comes_in_time(Duty):
     """A record that a broker has appended or recovered is in its queue soon after."""
 
     judges = "no_record_is_missed"
-    shipped = "violated: V3 units stand one place too late, V26 a crash looks like a stop"
+    shipped = ("violated: V3 units stand one place too late, V26 a crash looks like a stop, V38 files are "
+               "deleted before they are written")
     cite = "DefaultMessageStore.ReputMessageService#doReput, CommitLog#recoverAbnormally"
     about = "at topic queue_id queue_offset commit_log_offset"
     within_ms = deadlines.dispatched
@@ -106,6 +115,8 @@ class dispatch_comes_in_time(Duty):
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),
         Excuse("its topic was deleted since, and the queues with it: records stay",
                when=lambda rule, told: rule.went(told.about[:2], told.about[4])),
+        cause("V38", "its log waits in buffers, and nothing of it was flushed since files of it were deleted",
+              when=_is_not_written),
     )
     # Where the log ended when a topic was deleted.
     deleted = Kept("at topic", survives="all")

@@ -216,6 +216,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      'two_owners("H", "invoices")'),
     (late.test_u12_a_heartbeat_under_way_keeps_the_new_version_of_a_subscription_from_the_broker,
      "heartbeat_is_not_skipped", "mine > stored"),
+    (stores.test_v38_a_file_is_deleted_before_its_buffer_is_written_and_no_buffer_comes_back,
+     "clean_up_waits_for_buffers", "[BUSY, BUSY]"),
     (stores.test_v6_a_force_fails_and_the_message_is_acknowledged_and_gone_after_a_loss_of_power,
      "failed_force_is_no_flush", "== [ACCEPTED]"),
     (stores.test_v4_messages_that_recovery_has_cut_off_are_back_after_the_next_crash, "tail_is_zeroed", "third.key"),

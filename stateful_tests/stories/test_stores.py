@@ -7,8 +7,16 @@ from typing import Any
 
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import HalfMessageEnded, MessageAppended, MessagesFound, MessagesPolled, SendAnswered, StoreRefused
+from impl.events import (
+    HalfMessageEnded,
+    MessageAppended,
+    MessagesFound,
+    MessagesPolled,
+    SendAnswered,
+    StoreRefused,
+)
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
@@ -22,7 +30,9 @@ from stateful_tests.worlds.world import World
 BROKER, PRODUCER = "broker-a", "producer1"
 LOG, QUEUE, ABORT = "store/commitlog/00000000000000000000", "store/consumequeue/orders", "store/abort"
 FIRST_FILE = f"/{0:020}"
-ACCEPTED, REFUSED = 0, 14
+ACCEPTED, BUSY, REFUSED = 0, 2, 14
+BEFORE_CLEAN_UP_MS = 59_900
+"""Shortly before the first clean-up of a broker that has started at once."""
 BODY_LENGTH_AT = 84
 """Where a record says how long its body is."""
 MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -192,6 +202,30 @@ def test_v24_a_disk_that_was_full_is_written_to_before_it_has_enough_space() -> 
         world.simulation.fill_disk(BROKER, 88)
         world.run(11_000)
         assert produce(world, 1) == [ACCEPTED]
+
+
+def test_v38_a_file_is_deleted_before_its_buffer_is_written_and_no_buffer_comes_back() -> None:
+    with World() as world:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.ASYNC_FLUSH, max_message_size=4 * 1024,
+                                     mapped_file_size_commit_log=8 * 1024, transient_store_pool_configured=True)
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)])
+        world.run(2_000)
+        queue = MessageQueue("orders", BROKER, 0)
+        world.send("producer", queue, 10)
+        world.simulation.fill_disk(BROKER, 88)
+        world.run_until(lambda: world.now_ms == BEFORE_CLEAN_UP_MS, BEFORE_CLEAN_UP_MS)
+        world.send("producer", queue, 50)
+        world.run(1_000)
+        world.simulation.fill_disk(BROKER, 0)
+        world.run(15_000)
+        assert produce(world, 1) == [ACCEPTED]
+        for _ in range(2):
+            world.send("producer", queue, 50)
+            world.run(1_000)
+        assert produce(world, 2) == [BUSY, BUSY]
+        world.run(120_000)
+        assert produce(world, 1) == [BUSY]
 
 
 def test_v22_a_file_without_content_keeps_a_broker_from_starting() -> None:

@@ -263,6 +263,23 @@ def _known_when_it_is_written(original: Callable[..., bool]) -> Callable[..., bo
     return put_message_position_info
 
 
+@around(MappedFileQueue, "delete_expired_file_by_time")
+def _keep_what_is_not_written(original: Callable[..., int]) -> Callable[..., int]:
+    def delete_expired_file_by_time(
+        self: MappedFileQueue, expired_ms: int, interval_forcibly_ms: int, clean_immediately: bool,
+    ) -> int:
+        """The first file that still has its buffer counts as the last one, which is never deleted."""
+        end = next((place for place, one in enumerate(self.mapped_files, 1) if one.has_write_buffer), None)
+        if end is None:
+            return original(self, expired_ms, interval_forcibly_ms, clean_immediately)
+        kept, self.mapped_files = self.mapped_files[end:], self.mapped_files[:end]
+        deleted = original(self, expired_ms, interval_forcibly_ms, clean_immediately)
+        self.mapped_files = [*self.mapped_files, *kept]
+        return deleted
+
+    return delete_expired_file_by_time
+
+
 REPAIRS = (
     Variant(
         "failed_force_is_no_flush", "repair", "What a force has failed to write does not count as flushed.",
@@ -307,5 +324,9 @@ REPAIRS = (
     Variant(
         "unwritten_unit_is_written_again", "repair", "A unit that the disk does not take is tried again.",
         "upstream does not have it", ("V33",), (_raise_what_the_disk_says, _known_when_it_is_written),
+    ),
+    Variant(
+        "clean_up_waits_for_buffers", "repair", "Clean-up deletes no file whose buffer is not written.",
+        "upstream does not have it", ("V38",), (_keep_what_is_not_written,),
     ),
 )

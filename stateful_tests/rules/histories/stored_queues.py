@@ -9,6 +9,7 @@ from impl.events import (
     ClockJumped,
     DiskFilled,
     LogExpired,
+    LogFlushed,
     MessageAppended,
     MessageDispatched,
     ProcessKilled,
@@ -37,6 +38,16 @@ def appended(ms: int, offset: int = 0, queue_offset: int = 0) -> Told:
 def dispatched(ms: int, offset: int = 0, queue_offset: int = 0) -> Told:
     """The queue has it."""
     return ms, B, MessageDispatched(B, "orders", 0, queue_offset, offset)
+
+
+def expired(ms: int, at: str = B) -> Told:
+    """A broker has deleted the first file of its log."""
+    return ms, at, LogExpired(at, 100)
+
+
+def flushed(ms: int, at: str = B) -> Told:
+    """A broker has flushed its log."""
+    return ms, at, LogFlushed(at, 100)
 
 
 def loaded(ms: int, least: int = 0) -> Told:
@@ -122,6 +133,13 @@ HISTORIES = (
     Written("dispatch_comes_in_time", broken=(deleted(0), appended(1, 100)), kept=(appended(1), deleted(2)),
             views=Tables(replicated=Replicated(0, 100, 0, 0, (), ()))),
     Written("dispatch_comes_in_time", broken=(deleted(0, "invoices"), appended(1)), kept=(deleted(0), appended(1))),
+    # V38: its log waits in buffers, and nothing was flushed since files of it were deleted.
+    *(Written("dispatch_comes_in_time", broken=(*records, appended(3)), views=Tables(buffers_log=buffered),
+              causes=causes)
+      for records, buffered, causes in (
+          ((expired(1),), True, ("V38",)), ((expired(1),), False, ()), ((flushed(1), expired(2)), True, ("V38",)),
+          ((expired(1), flushed(2)), True, ()), ((expired(1, "broker-b"),), True, ()),
+          ((expired(1), flushed(2, "broker-b")), True, ("V38",)))),
     Written("dispatch_comes_in_time", broken=(deleted(0), loaded(1)), views=ended(100, ZERO, ONE, units=()),
             kept=(deleted(0), loaded(1)), kept_views=ended(101, ZERO, ONE, units=()), says="message 1"),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
