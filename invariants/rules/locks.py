@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
@@ -84,8 +85,8 @@ class lock_outlasts_the_batch(Rule):
 
     Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled; a reset clears a queue
     that was given up before, too, as long as its batch keeps it in the table. A batch that is to be consumed again is
-    put back, if none of it was tried too often: then its listener has left it. So it has what it holds back, or rolls
-    back.
+    put back, if none of it was tried too often, or its client could not send one back that was: then its listener has
+    left it. So it has what it holds back, or rolls back.
     """
 
     shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
@@ -103,7 +104,16 @@ class lock_outlasts_the_batch(Rule):
         given = self.given.get((at, event.group, event.mq))
         is_put_back = given is not None and max(given.attempts) < given.most and _AGAIN.issuperset(event.answers)
         if is_put_back or _LEFT.issuperset(event.answers):
-            self.open.drop(lambda key: (key[0], *key[2:]) == (at, event.group, event.mq))
+            self._leaves((at, event.group, event.mq))
+
+    @on(events.SendFailed)
+    def cannot_send_back(self, _: int, at: str, event: events.SendFailed) -> None:
+        if event.group == CLIENT_INNER_PRODUCER_GROUP:
+            for key in [key for key, given in self.given.items() if key[0] == at and event.key in given.keys]:
+                self._leaves(key)
+
+    def _leaves(self, left: tuple[Any, ...]) -> None:
+        self.open.drop(lambda key: (key[0], *key[2:]) == left)
 
     @on(events.LockReleased)
     def released(self, _: int, at: str, event: events.LockReleased) -> Iterator[Told]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import invariants.rules.locks  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
@@ -23,6 +24,7 @@ from impl.events import (
     ProcessKilled,
     QueueDropped,
     QueueTaken,
+    SendFailed,
 )
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
@@ -78,6 +80,11 @@ def says(*answers: str, mq: MessageQueue = MQ) -> Record:
     """What it makes of them."""
     numbers = range(len(answers))
     return 2, C, MessagesAnswered(G, mq, tuple(numbers), tuple(map(str, numbers)), answers)
+
+
+def unsent(key: str = "1", group: str = CLIENT_INNER_PRODUCER_GROUP, at: str = C) -> Record:
+    """The client, or an application, could not send a message."""
+    return 3, at, SendFailed(ID, group, key, "%RETRY%G", 10002, 3, 3, 3_000, 3_000)
 
 
 def answered(*granted_mqs: MessageQueue, asked: tuple[MessageQueue, ...] = (MQ,)) -> Record:
@@ -156,6 +163,11 @@ HISTORIES = (
     Written("lock_outlasts_the_batch", broken=(given(0, 2), listens(), says("LATER"), listens(), released()),
             kept=(given(0, 2), listens(), says("LATER"), released())),
     Written("lock_outlasts_the_batch", broken=(listens(), says("LATER"), released())),
+    *(Written("lock_outlasts_the_batch", broken=(given(0, 3), listens(), says(*["LATER"] * 2), other, released()),
+              kept=(given(0, 3), listens(), says(*["LATER"] * 2), unsent(), released()))
+      for other in (unsent("7"), unsent(group="P"), unsent(at=B))),
+    Written("lock_outlasts_the_batch", broken=(given(0, 3), listens(), listens(mq=MQ2), unsent(), listens(), released()),
+            kept=(given(0, 3), listens(), listens(mq=MQ2), unsent(), released())),
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(33_001)),
             kept=(granted(0), listens(33_000)), bounds=CALM),
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(98_001)),
