@@ -24,13 +24,13 @@ class held_back_is_not_committed(Rule):
     about = _QUEUE
 
     # The last message that a listener was given since its client has the queue; the first one that it holds back.
-    given = Kept(_QUEUE, ends=_MOVED, begins=(events.MessagesGiven,), value=lambda _, event: event.offsets[-1])
+    given = Kept(_QUEUE, ends=_MOVED, begins=(events.MessagesGiven,), value=lambda _, event: event.offsets[-1:])
     held = Kept(_QUEUE, ends=_MOVED)
 
     @on(events.MessagesAnswered)
     def answers(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         key = at, event.group, event.mq
-        if HELD in event.answers and self.given.get(key) == event.offsets[-1]:
+        if HELD in event.answers and self.given.get(key) == event.offsets[-1:]:
             self.held.setdefault(key, event.offsets[0])
         elif {SUCCESS, ROLLBACK}.issuperset(event.answers):
             self.held.pop(key, None)
@@ -84,14 +84,14 @@ class rolled_back_comes_first(Rule):
     @on(events.MessagesAnswered)
     def answers(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         key = at, event.group, event.mq
-        if ROLLBACK in event.answers and self.given.get(key) == event.offsets[-1]:
+        if ROLLBACK in event.answers and self.given.get(key) == event.offsets[-1:]:
             self.rolled_back[key] = event.offsets[0]
 
     @on(events.MessagesGiven)
     def gives(self, _: int, at: str, event: events.MessagesGiven) -> Iterator[Told]:
         key = at, event.group, event.mq
-        self.given[key] = event.offsets[-1]
-        first = self.rolled_back.pop(key, event.offsets[0])
-        if event.offsets[0] > first:
-            yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)}, and has rolled back what it "
+        self.given[key] = event.offsets[-1:]
+        first, given = self.rolled_back.pop(key, None), min(event.offsets, default=0)
+        if first is not None and given > first:
+            yield self.told(f"{at} is given {given} of {queue_text(event.mq)}, and has rolled back what it "
                             f"was given from {first} on", *key)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules import deadlines
-from invariants.rules.answers import has_failed
+from invariants.rules.answers import NEVER, has_failed
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import clock_was_set
 
 _UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
@@ -90,6 +91,72 @@ class attempts_count_up(Rule):
                 yield self.told(f"{at} is given {offset} of {queue_text(event.mq)} at attempt {attempt + 1} again, "
                                 "with which a listener has failed", *key)
             self.given[key] = attempt
+
+
+class failed_is_settled_when_it_is_kept(Rule):
+    """A message with which a listener has failed is settled only when some broker has stored it again since.
+
+    Who broadcasts fails once and for all.
+    """
+
+    cite = ("ConsumeMessageConcurrentlyService#processConsumeResult: msgBackFailed, "
+            "ConsumeMessageOrderlyService#checkReconsumeTimes")
+    about = "at group mq offset"
+
+    # When a listener has failed with a message, and its key; when a broker has stored that as delayed, or as dead.
+    failed = Kept("at group mq offset", ends=(_TAKEN,))
+    stored_ms = Kept("key", survives="all")
+
+    @on(events.MessagesAnswered)
+    def answers(self, ms: int, at: str, event: events.MessagesAnswered) -> None:
+        for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
+            if key and has_failed(answer):
+                self.failed[at, event.group, event.mq, offset] = ms, key
+
+    @on(events.MessagesGiven)
+    def gives(self, _: int, at: str, event: events.MessagesGiven) -> None:
+        for offset in event.offsets:
+            self.failed.pop((at, event.group, event.mq, offset), None)
+
+    @on(events.MessageAppended)
+    def stores(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        del at
+        if event.key is not None and event.topic.startswith((RMQ_SYS_SCHEDULE_TOPIC, DLQ_GROUP_TOPIC_PREFIX)):
+            self.stored_ms[event.key,] = ms
+
+    @on(events.MessagesSettled)
+    def settles(self, _: int, at: str, event: events.MessagesSettled) -> Iterator[Told]:
+        for offset in event.offsets:
+            about = at, event.group, event.mq, offset
+            failed_ms, key = self.failed.pop(about, (-1, ""))
+            if self.stored_ms.get((key,), -1) < failed_ms and not self.facts.broadcasts(at, event.group):
+                yield self.told(f"{at} has settled {offset} of {queue_text(event.mq)}, with which a listener has "
+                                "failed, and which no broker has stored again", *about, since_ms=failed_ms)
+
+
+class broadcast_is_over_when_it_is_answered(Duty):
+    """What a listener of a broadcasting member has answered is settled, whatever it says: nothing comes again."""
+
+    cite = "ConsumeMessageConcurrentlyService#processConsumeResult: BROADCASTING, drop it"
+    about = "at group mq"
+    within_ms = deadlines.updated
+    paid_by = (events.QueueTaken, events.QueueDropped, events.OffsetReset)
+    excuses = (Excuse("its consumer shuts down", by=(events.ConsumerStopping, events.ConsumerShutDown)),)
+    late = "{at} has not settled {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} in {waited_ms} ms"
+
+    taken = Kept("at group mq", begins=(events.QueueTaken,), ends=(events.QueueDropped, events.OffsetReset))
+
+    @on(events.MessagesAnswered)
+    def answers(self, ms: int, at: str, event: events.MessagesAnswered) -> None:
+        key = at, event.group, event.mq
+        if key in self.taken and NEVER not in event.answers and self.facts.broadcasts(at, event.group):
+            self.owe(key, ms, event.offsets[0])
+
+    @on(events.MessagesSettled)
+    def settles(self, _: int, at: str, event: events.MessagesSettled) -> None:
+        key = at, event.group, event.mq
+        if key in self.owed and self.owed[key][2] in event.offsets:
+            self.pay(key)
 
 
 class expired_was_had_too_long(Rule):

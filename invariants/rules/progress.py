@@ -11,7 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import BrokerStarted, ConsumerStopping, PullAnswered, PullSuspended, QueueDropped, QueueTaken
 from invariants.rules import deadlines
 from invariants.rules.causes_of_filters import was_left_out
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, was_corrected, was_forgotten
@@ -240,6 +240,30 @@ class settled_is_committed(Duty):
 
     def _is_routed(self, key: Key) -> bool:
         return key[2] in self.facts.routes.get((key[0], key[1], key[2].topic), ())
+
+
+class settled_is_written(Duty):
+    """What a broadcasting member has settled it writes into its file: soon, as long as it has the queue."""
+
+    cite = "MQClientInstance#startScheduledTask: persistAllConsumerOffset, LocalFileOffsetStore#persistAll"
+    about = "at group mq"
+    within_ms = deadlines.sent
+    paid_by = (events.QueueDropped, events.QueueTaken, events.OffsetReset, events.OffsetCorrected)
+    excuses = (Excuse("its consumer shuts down", by=(events.ConsumerStopping, events.ConsumerShutDown)),
+               Excuse("files of others fill its disk", by=Match(events.DiskFilled, of="at"), lasts=FOR_EVER))
+    late = "{at} has not written {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} in {waited_ms} ms"
+
+    @on(events.OffsetUpdated)
+    def remembers(self, ms: int, at: str, event: events.OffsetUpdated) -> None:
+        if (at, *event[:3]) in self.facts.holdings and self.facts.broadcasts(at, event.group):
+            self.owe((at, event.group, event.mq), ms, event.offset)
+
+    @on(events.OffsetsWritten)
+    def writes(self, _: int, at: str, event: events.OffsetsWritten) -> None:
+        for mq, offset in event.offsets:
+            key = at, event.group, mq
+            if key in self.owed and offset >= self.owed[key][2]:
+                self.pay(key)
 
 
 class held_queue_is_worked_on(Duty):

@@ -186,6 +186,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (*_COME_AND_GO, deeds.stop_broker), (*_GROUPS, "every_message_is_settled"), observed=_PLAIN),
     Workload("polled", "Applications poll with lite pull consumers: they subscribe or assign, commit, seek and rest.",
              polled, (*_COME_AND_GO, deeds.stop_broker), _ROUTES, (), observed=("lost", "phantom")),
+    Workload("busy", "Applications poll, and brokers are too busy for what clients ask of groups and offsets.",
+             polled, (*_COME_AND_GO, *(deeds.overload,) * 3), _ROUTES, (), observed=("lost", "phantom")),
     Workload("throttled", "Members cache little, and their listeners are slow; there is much to be read.",
              throttled, (*_CONSUME, *_COME_AND_GO),
              (*_ROUTES, "pull_finds_its_subscription", "ownership_converges"), ((GROUP, TOPIC), (OTHER_GROUP, TOPIC))),

@@ -71,6 +71,16 @@ def _forget_unsent(original: Callable[..., Awaitable[bool]]) -> Callable[..., Aw
     return remove_unnecessary_message_queue
 
 
+@around(DefaultMQPushConsumerImpl, "persist_consumer_offset")
+def _write_nothing(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def persist_consumer_offset(self: DefaultMQPushConsumerImpl) -> None:
+        """The timer is for those who commit to brokers."""
+        if not isinstance(self.offset_store, LocalFileOffsetStore):
+            await original(self)
+
+    return persist_consumer_offset
+
+
 @replace(LocalFileOffsetStore, "_read_local_offset")
 def _read_nothing(self: LocalFileOffsetStore) -> dict[MessageQueue, int]:
     del self
@@ -284,6 +294,10 @@ BUGS = (
     Variant(
         "seeded-given-up-unsent", "bug", "Who gives a queue up does not commit what was settled last.",
         "seeded: two calls in the wrong order", replacements=(_forget_unsent,),
+    ),
+    Variant(
+        "seeded-file-is-not-written", "bug", "A broadcasting consumer never writes its file.",
+        "an idea: a timer that asks for the wrong kind of store", replacements=(_write_nothing,),
     ),
     Variant(
         "seeded-file-is-not-read", "bug", "A broadcasting consumer does not find its file.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace as replaced
 from functools import partial
 
 from impl.broker.pull_request_hold_service import PullRequestHoldService
-from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
+from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
 from impl.client.consume_message_orderly_service import LEAST_SUSPEND_MS, ConsumeMessageOrderlyService
+from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
 from impl.client.process_queue import ProcessQueue
+from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message import MessageExt
 from impl.decisions import retry_level
 from impl.decisions.message_queue import MessageQueue
@@ -49,6 +51,32 @@ def _begin_at_once(
     del suspend_time_ms
     self.scheduler.schedule(
         lambda: self.submit_consume_request((), pq, mq, dispatch_to_consume=True), LEAST_SUSPEND_MS)
+
+
+@around(ConsumeMessageConcurrentlyService, "send_message_back")
+def _forget_what_failed(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def send_message_back(
+        self: ConsumeMessageConcurrentlyService, msg: MessageExt, context: ConsumeConcurrentlyContext,
+    ) -> bool:
+        """Nobody looks at what became of it."""
+        await original(self, msg, context)
+        return True
+
+    return send_message_back
+
+
+@around(ConsumeMessageConcurrentlyService, "process_consume_result")
+def _keep_what_fails(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def process_consume_result(
+        self: ConsumeMessageConcurrentlyService, status: ConsumeConcurrentlyStatus, context: ConsumeConcurrentlyContext,
+        pq: ProcessQueue, msgs: Messages,
+    ) -> None:
+        """Of a member that broadcasts what fails stays in the cache, as if it were to be sent back."""
+        broadcasts = self.consumer.config.message_model == BROADCASTING
+        if not (broadcasts and status is ConsumeConcurrentlyStatus.RECONSUME_LATER):
+            await original(self, status, context, pq, msgs)
+
+    return process_consume_result
 
 
 @replace(ConsumeMessageConcurrentlyService, "submit_consume_request")
@@ -95,6 +123,10 @@ BUGS = (
             replacements=(_allow_one_more,)),
     Variant("seeded-retries-wait-a-second", "bug", "Every retry waits for the first delay level.", _IDEA,
             replacements=(_wait_a_second,)),
+    Variant("rt-cpp-failed-send-back-is-forgotten", "bug", "What cannot be sent back is settled all the same.",
+            "client-cpp #208, #209", replacements=(_forget_what_failed,)),
+    Variant("rt-go-broadcast-keeps-what-fails", "bug", "A broadcasting member with whose listener a message has failed "
+            "does not go on behind it.", "client-go #977", replacements=(_keep_what_fails,)),
     Variant("seeded-suspended-begins-at-once", "bug", "A queue that is suspended does not rest.", _IDEA,
             replacements=(_begin_at_once,)),
     Variant("seeded-pull-is-one-batch", "bug", "A listener is given all that a pull has found.", _IDEA,

@@ -12,6 +12,7 @@ from impl.events import (
     ConsumerStarted,
     ListenerEnded,
     ListenerStarted,
+    MessageAppended,
     MessagesAnswered,
     MessagesExpired,
     MessagesGiven,
@@ -21,6 +22,7 @@ from impl.events import (
     QueueDropped,
     QueueTaken,
 )
+from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
@@ -36,6 +38,13 @@ KILLED = (4, C, ProcessKilled(1, power_loss=False))
 IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=True))
 SENT = (5, C, OffsetSent(ID, G, MQ, 5))
 SENT_MORE, SENT_OF_ANOTHER = (5, C, OffsetSent(ID, G, MQ, 6)), (5, C, OffsetSent(ID, "H", MQ, 6))
+PUT_OFF, DEAD, SENT_ONLY = (
+    (3, B, MessageAppended(B, topic, 0, 0, 0, 100, "k")) for topic in ("SCHEDULE_TOPIC_XXXX", "%DLQ%G", "orders"))
+OTHER_PUT_OFF = (3, B, MessageAppended(B, "SCHEDULE_TOPIC_XXXX", 0, 0, 0, 100, "j"))
+TO_ALL = (0, C, ConsumerStarted(ID, G, "BROADCASTING", orderly=False))
+NO_KEY = (2, C, MessagesAnswered(G, MQ, (5,), ("",), ("LATER",)))
+BEGUN = (0, C, QueueTaken(ID, G, MQ, 0))
+CALM = Bounds()
 MINUTE = Tables(consume_timeout_ms=MINUTE_MS)
 
 
@@ -69,6 +78,26 @@ HISTORIES = (
     Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED),
             (IN_ORDER, DROPPED, answered(ms=4), SETTLED)),
     Written("given_up_is_not_settled", (DROPPED, answered(ms=4), SETTLED), (answered(ms=3), DROPPED, SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered(), SETTLED),
+            (given(0), answered(), PUT_OFF, SETTLED), says="with which a listener has failed"),
+    Written("failed_is_settled_when_it_is_kept", (PUT_OFF, given(0, 4), answered(ms=5), SETTLED),
+            (given(0), answered(), DEAD, SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered("NULL"), SETTLED),
+            (given(0), answered("SUCCESS"), SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered(), SENT_ONLY, SETTLED),
+            (given(0), answered(), given(1, 3), answered("SUCCESS", 4), SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered(), OTHER_PUT_OFF, SETTLED),
+            (given(0), answered(), TAKEN, SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered(), SETTLED),
+            (TO_ALL, given(0), answered(), SETTLED)),
+    Written("failed_is_settled_when_it_is_kept", (given(0), answered(), SETTLED), (given(0), NO_KEY, SETTLED)),
+    *(Written("broadcast_is_over_when_it_is_answered", (TO_ALL, BEGUN, given(0), answered(answer)),
+              (TO_ALL, BEGUN, given(0), answered(answer), SETTLED), bounds=CALM, says="has not settled 5 of queue 0")
+      for answer in ("LATER", "NULL", "SUCCESS")),
+    *(Written("broadcast_is_over_when_it_is_answered",
+              (TO_ALL, BEGUN, given(0), answered(), (6, C, MessagesSettled(ID, G, MQ, (6,)))), kept, bounds=CALM)
+      for kept in ((BEGUN, given(0), answered()), (TO_ALL, given(0), answered()), (TO_ALL, BEGUN, answered("NEVER")),
+                   (TO_ALL, BEGUN, DROPPED, answered(ms=4)))),
     Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(), given(1, 3)), causes=(),
             says="at attempt 1 again"),
     *(Written("attempts_count_up", (given(0), answered(), given(0, 3)), (given(0), answered(unfailed), given(0, 3)))

@@ -24,6 +24,7 @@ from impl.events import (
     OffsetReset,
     OffsetSent,
     OffsetsReset,
+    OffsetsWritten,
     OffsetUpdated,
     ProcessKilled,
     PullAnswered,
@@ -151,7 +152,22 @@ DIES_LATER = (2 * RESET_MS, C, ProcessKilled(1, power_loss=False))
 TAKEN_OUT_MS = deadlines.handed_over(STORMY)
 HELD = (CLUSTERING, ROUTED, TAKEN, found(100, 101))
 
+ALL = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
+
+
+def written(*offsets: tuple[MessageQueue, int], group: str = G, ms: int = 5) -> Told:
+    """A broadcasting member has written its file."""
+    return ms, C, OffsetsWritten(C, group, offsets)
+
+
 HISTORIES = (
+    Written("settled_is_written", (ALL, TAKEN, UPDATED), (ALL, TAKEN, UPDATED, written((MQ2, 1), (MQ, 102))),
+            says="c1 has not written 102 of queue 0"),
+    Written("settled_is_written", (ALL, TAKEN, UPDATED, written((MQ, 101))), (ALL, TAKEN, UPDATED, written((MQ, 103)))),
+    Written("settled_is_written", (ALL, TAKEN, UPDATED, written((MQ2, 102))), (CLUSTERING, TAKEN, UPDATED)),
+    Written("settled_is_written", (ALL, TAKEN, UPDATED, written((MQ, 102), group="H")), (ALL, UPDATED)),
+    Written("settled_is_written", (ALL, TAKEN, UPDATED, UPDATED_AGAIN), (ALL, TAKEN, UPDATED, UPDATED_AGAIN,
+                                                                         written((MQ, 102)))),
     # A broker has filtered away what lies before 105; a message before that is still open.
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(20), sent(106)), (TAKEN, RED, passed(20), sent(105))),
     Written("only_the_settled_is_committed", (TAKEN, passed(20), sent(105)), (TAKEN, RED, passed(20), sent(105))),
