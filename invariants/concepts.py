@@ -69,7 +69,7 @@ CONCEPTS = (
     NamedConcept(route_info, "the name servers' tables"),
     NamedConcept(replication, "replication", in_machines=False),
     NamedConcept(retry, "delayed delivery", ("V3", "V26", "V33"), in_machines=False),
-    NamedConcept(commit_log, "the commit log", in_machines=False),
+    NamedConcept(commit_log, "the commit log", ("V33",), in_machines=False),
     NamedConcept(process_queue, "consumption", ("X21", "X23", "X28", "X29"), in_machines=False),
     NamedConcept(delivery, "a message that fails", in_worlds=False),
     NamedConcept(transaction, "a transactional message", in_worlds=False),

@@ -9,6 +9,9 @@ After a loss of power the model says which records may be gone. In everything el
 after a life as a slave, or if files that were deleted are there again. Not followed: who waits for a flush, the index,
 and the forces of queues, so that whatever clean-up deletes counts as deleted early (V35).
 
+Of the hazards of 4.9.3 one shows here: a unit that a full disk does not take (V33). The others are steps of the model,
+or begin with a loss of power.
+
 The promises of the model are not judged here: the rules of `stored_logs` and `stored_queues` do, and look for causes.
 """
 

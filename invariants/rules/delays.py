@@ -1,4 +1,4 @@
-"""What becomes of delayed messages."""
+"""What becomes of delayed messages, and what a queue lacks because its disk was full."""
 
 from __future__ import annotations
 
@@ -74,6 +74,16 @@ class level_has_other_units(Ascription):
               when=lambda rule, found: _started(rule, found, last_exit_ok=False)),
         cause("V26", "its broker has come up from a loss of power that looked like an orderly stop",
               when=lambda rule, found: _started(rule, found, last_exit_ok=True)),
+        cause("V33", "files of others filled the disk of its broker",
+              when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker")))),
+    )
+
+
+class queue_lacks_a_unit(Ascription):
+    """A unit that the disk did not take counts as written. Behind a loss of power a log is believed as it is found."""
+
+    judges = "refines_commit_log"
+    excuses = (
         cause("V33", "files of others filled the disk of its broker",
               when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker")))),
     )

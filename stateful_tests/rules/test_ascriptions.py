@@ -23,6 +23,7 @@ from impl.events import (
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
+    DiskFilled,
     ListenerEnded,
     ListenerStarted,
     OffsetAnswered,
@@ -238,3 +239,12 @@ def test_what_the_timer_forgets_is_no_step_of_the_model(taken_ms: int, mq: Messa
         watch.segment("c1", [record])
     found = Finding("refines_process_queue", None, "it is so", ("differs",), about=(("mq", MQ),))
     assert set(watch.ascribed(found, 9).causes) == hazards
+
+
+@pytest.mark.parametrize(("machine", "hazards"), [("broker-a", {"V33"}), ("broker-b", set())])
+def test_a_unit_that_is_not_there_is_put_down_to_the_full_disk_of_its_broker(machine: str, hazards: set[str]) -> None:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    watch.segment(machine, [(0, machine, DiskFilled(100))])
+    found = Finding("refines_commit_log", None, "it is so", ("differs", "unit"), about=(("broker", "broker-a"),))
+    assert set(watch.ascribed(found, 1).causes) == hazards

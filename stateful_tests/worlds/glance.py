@@ -40,6 +40,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "listener_keeps_its_lock": ("ordered_listeners", "crashes", "focus", 55),
     "settled_is_committed": ("listeners", "clocks", "focus", 592),
     "refines_retry": ("stored_retry", "disks", "uniform", 0),
+    "refines_commit_log": ("stored_sync", "disks", "uniform", 1),
     "slave_log_is_a_prefix": ("replicated_sync", "crashes", "uniform", 0),
     "acknowledged_message_is_on_the_slave": ("replicated_sync", "crashes", "uniform", 0),
     "slave_keeps_its_connection": ("replicated", "calm", "uniform", 0),
