@@ -121,7 +121,10 @@ def _is_sent_into(asked: Asked, now: Ends, offset: int) -> bool:
 
 
 class held_pull_waits_for_what_comes_next(Rule):
-    """A broker holds no pull that begins behind the end of its queue: it could not tell what it has passed."""
+    """A master holds no pull that begins behind the end of its queue: it could not tell what it has passed.
+
+    A slave may have less than its master.
+    """
 
     cite = "PullMessageProcessor#processRequest: OFFSET_OVERFLOW_BADLY, OFFSET_OVERFLOW_ONE"
     about = "at group topic queue_id"
@@ -131,6 +134,6 @@ class held_pull_waits_for_what_comes_next(Rule):
     @on(events.PullHeld)
     def holds(self, _: int, at: str, event: events.PullHeld) -> Iterator[Told]:
         end = self.views.queue_end(at, event.topic, event.queue_id)
-        if event.offset > end:
+        if event.offset > end and self.facts.is_master(at):
             yield self.told(f"{at} holds a pull of {event.group} from {event.offset} on, and queue {event.queue_id} of "
                             f"{event.topic} ends at {end}", at, event.group, event.topic, event.queue_id)

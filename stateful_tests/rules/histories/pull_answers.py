@@ -27,6 +27,7 @@ START, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
 FOUND, HELD_ON, RETRY, MOVED = 0, 19, 20, 21
 FITS, WAITS = "pull_answer_fits_its_queue", "held_pull_waits_for_what_comes_next"
 HAS = Tables(stored_at=QueueRange(10, 20))
+ENDS = Tables(queue_end=20)
 YOUNG = Tables(stored_at=QueueRange(0, 20))
 GROWS = Tables(stored_at=Turns(QueueRange(10, 20), QueueRange(12, 25)))
 Told = tuple[int, str, Any]
@@ -109,6 +110,7 @@ HISTORIES = (
     Written(FITS, (START, tries(9), is_told(MOVED, 11)), (START, tries(9), is_told(MOVED, 11, number=2)), views=HAS),
     Written(FITS, (START, tries(9), (1, "broker-b", DIES[2]), is_told(MOVED, 11)),
             (START, tries(9), AGAIN, is_told(MOVED, 11)), views=HAS),
-    Written(WAITS, (holds(21),), (holds(20),), views=Tables(queue_end=20), says="from 21 on, and queue 0 of orders"),
-    Written(WAITS, (holds(21),), ((1, B, TopicConfigDeleted(B, "orders")), holds(21)), views=Tables(queue_end=20)),
+    Written(WAITS, (START, holds(21)), (START, holds(20)), views=ENDS, says="from 21 on, and queue 0 of orders"),
+    Written(WAITS, (START, holds(21)), (START, (1, B, TopicConfigDeleted(B, "orders")), holds(21)), views=ENDS),
+    Written(WAITS, (START, holds(21)), (SLAVE, holds(21)), views=ENDS),
 )
