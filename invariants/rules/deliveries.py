@@ -151,7 +151,7 @@ class ordered_messages_stay_in_order(Rule):
 
     @on(MessagesGiven)
     def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        if not event.orderly:
+        if not event.orderly or not event.offsets:
             return
         open_at = self.open.setdefault((event.group, event.mq), {})
         for offset in [offset for offset in open_at if offset >= event.offsets[0]]:

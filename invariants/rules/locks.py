@@ -102,7 +102,8 @@ class lock_outlasts_the_batch(Rule):
     @on(events.MessagesAnswered)
     def puts_back(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         given = self.given.get((at, event.group, event.mq))
-        is_put_back = given is not None and max(given.attempts) < given.most and _AGAIN.issuperset(event.answers)
+        is_put_back = (given is not None and max(given.attempts, default=0) < given.most
+                       and _AGAIN.issuperset(event.answers))
         if is_put_back or _LEFT.issuperset(event.answers):
             self._leaves((at, event.group, event.mq))
 

@@ -144,10 +144,11 @@ class suspended_queue_rests(Rule):
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        failed_ms, asked_ms = self.failed.pop((at, event.group, event.mq, event.offsets[0]), (None, -1))
+        first = next(iter(event.offsets), None)
+        failed_ms, asked_ms = self.failed.pop((at, event.group, event.mq, first), (None, -1))
         rest_ms = rest_of(event.rest_ms if asked_ms < 0 else asked_ms)
         if event.orderly and failed_ms is not None and ms - failed_ms < rest_ms:
-            yield self.told(f"{at} is given {event.offsets[0]} of {queue_text(event.mq)} again {ms - failed_ms} ms "
+            yield self.told(f"{at} is given {first} of {queue_text(event.mq)} again {ms - failed_ms} ms "
                             f"after it has failed, and the queue is to rest {rest_ms} ms",
                             at, event.group, event.mq)
 
@@ -184,18 +185,18 @@ class rested_queue_goes_on(Duty):
 
 def _rests(event: MessagesAnswered, given: MessagesGiven) -> bool:
     """Whether what a listener was given comes again: none of it was tried too often, or all of it is rolled back."""
-    failed = all(map(has_failed, event.answers)) and NEVER not in event.answers and max(given.attempts) < given.most
-    return failed or ROLLBACK in event.answers
+    failed = all(map(has_failed, event.answers)) and NEVER not in event.answers
+    return (failed and max(given.attempts, default=0) < given.most) or ROLLBACK in event.answers
 
 
 class batch_is_no_larger_than_wished(Rule):
-    """A listener is given no more messages at once than its consumer is configured to give it."""
+    """A listener is given at least one message, and no more at once than its consumer is configured to give it."""
 
     cite = "DefaultMQPushConsumer.consumeMessageBatchMaxSize, ConsumeMessageConcurrentlyService#submitConsumeRequest"
     about = "at group"
 
     @on(MessagesGiven)
     def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
-        if len(event.offsets) > event.most_at_once:
+        if not 0 < len(event.offsets) <= event.most_at_once:
             yield self.told(f"{at} is given {len(event.offsets)} messages of {queue_text(event.mq)} at once, and wants "
                             f"{event.most_at_once}", at, event.group)

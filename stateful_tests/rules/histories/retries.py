@@ -192,6 +192,8 @@ HISTORIES = (
             (DRIFTS_HERE, answered(10), given(20, orderly=True))),
     Written("batch_is_no_larger_than_wished", (given(1, keys=("i", "j", "k")),), (given(1, keys=("j", "k")),),
             says="given 3 messages"),
+    Written("batch_is_no_larger_than_wished", (given(1, keys=(), orderly=True),),
+            (given(1, keys=("k",), orderly=True),), says="given 0 messages"),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(102), tick(2_103)),
             (pulled(1), arrived(102), tick(2_102), pull_answered(2_102)), bounds=CALM),
     Written("arriving_message_answers_the_pull", (pulled(1), arrived(2)), (pulled(1), arrived(2, offset=6)),
