@@ -111,6 +111,25 @@ def test_l14_a_commit_that_was_read_before_the_reset_and_waits_for_an_address_un
         assert not takes_effect(world, waiting)
 
 
+def test_l14_a_pull_that_waits_for_an_address_commits_what_was_so_before() -> None:
+    with World() as world:
+        consumer = idle_at_40(world)
+        world.run(19_000)  # the pulls that are held come back in a second, and are made again
+        addresses, since_ms = consumer.instance.routes.broker_addr_table, world.now_ms
+        known = addresses.remove(BROKER)
+        assert known is not None
+        world.simulation.kernel.pause(world.simulation.nodes[NS], 4_000)
+        world.run(1_500)
+        addresses.put(BROKER, known)
+        for mq in world.views.queues("orders"):
+            consumer.offset_store.update_offset(mq, 41, increase_only=True)  # as a listener that ends does
+        world.call("c1", consumer.instance.persist_all_consumer_offset)
+        world.run(5_000)
+        sent = [commits(world, mq, since_ms) for mq in world.views.queues("orders")]
+        assert [] not in sent
+        assert any(offsets != sorted(offsets) for offsets in sent)
+
+
 def test_where_a_reset_goes_to() -> None:
     with World() as world:
         idle_at_40(world)

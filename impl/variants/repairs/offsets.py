@@ -18,6 +18,7 @@ from impl.client.offset_store import (
     ReadOffsetType,
     RemoteBrokerOffsetStore,
 )
+from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest, RebalanceImpl
@@ -25,6 +26,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.config_manager import persist
 from impl.common.headers import ConsumerOffsetRequestHeader, PullMessageRequestHeader
 from impl.common.request_code import ResponseCode
+from impl.decisions.flags import FLAG_COMMIT_OFFSET, clear_flag, has_flag
 from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OffsetCommitted, OffsetReset, OffsetsWritten
@@ -120,6 +122,25 @@ async def _persist_the_last(self: RemoteBrokerOffsetStore, mq: MessageQueue | No
     offset = self.offset_table.get(mq)
     if offset is not None:
         await _send(self, mq, offset)
+
+
+_Addressed = tuple[str, PullMessageRequestHeader]
+
+
+@around(PullAPIWrapper, "_addressed")
+def _pull_with_the_last(original: Callable[..., Awaitable[_Addressed]]) -> Callable[..., Awaitable[_Addressed]]:
+    async def _addressed(self: PullAPIWrapper, mq: MessageQueue, header: PullMessageRequestHeader) -> _Addressed:
+        """A pull commits what memory has when it is known whom it goes to; nothing, if that has been forgotten."""
+        if not has_flag(header.sys_flag, FLAG_COMMIT_OFFSET):
+            return await original(self, mq, header)
+        if self._find(mq) is None:
+            await self.instance.update_topic_route_info_from_name_server(mq.topic)
+        store = cast("DefaultMQPushConsumerImpl", self.instance.consumer_table.get(self.group)).offset_store
+        offset = cast("RemoteBrokerOffsetStore", store).offset_table.get(mq) or 0
+        sys_flag = header.sys_flag if offset > 0 else clear_flag(header.sys_flag, FLAG_COMMIT_OFFSET)
+        return await original(self, mq, header._replace(sys_flag=sys_flag, commit_offset=offset))
+
+    return _addressed
 
 
 @around(LocalFileOffsetStore, "persist_all")
@@ -345,7 +366,8 @@ REPAIRS = (
     ),
     Variant(
         "offset_is_read_last", "repair", "What is committed is read when it is known whom it goes to.",
-        "the idea: AtomicLong#get in the step that sends", ("L14",), (_read_it_last, _persist_the_last),
+        "the idea: AtomicLong#get in the step that sends", ("L14",),
+        (_read_it_last, _persist_the_last, _pull_with_the_last),
     ),
     Variant(
         "file_keeps_all", "repair", "The file of a broadcasting consumer keeps offsets of queues that are away.",
