@@ -10,7 +10,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
-from invariants.rules.offset_facts import FORGOTTEN, was_forgotten
+from invariants.rules.offset_facts import FORGOTTEN, READ_EARLY, was_forgotten, was_read_early
 from invariants.rules.past import Reported, place_of, said
 from invariants.rules.rule import Ascription
 
@@ -180,16 +180,22 @@ def _was_corrected_late(rule: Any, found: Finding) -> bool:
                           **_queue(found)) is not None
 
 
+def _was_read_early(rule: Any, found: Finding) -> bool:
+    return was_read_early(rule.past, said(found, "group"), said(found, "mq"), said(found, "offset"))
+
+
 class offset_of_a_holding_goes_back(Ascription):
-    """An orderly consumer reads its offset when it has the lock; a correction comes 10 s late."""
+    """An orderly consumer reads its offset when it has the lock; a correction comes 10 s late, a commit when it can."""
 
     judges = "commits_of_a_holding_go_forward"
     excuses = (
         cause("X17", "the offset was corrected after the queue was taken", when=_was_corrected_late),
-        cause("X10", "the offset was read, and nothing was answered", when=lambda rule, found: (
-            not _was_read_again(rule, found) and not _was_corrected_late(rule, found))),
+        cause("L14", READ_EARLY, when=_was_read_early),
+        cause("X10", "the offset was read, and nothing was answered", when=lambda rule, found: not (
+            _was_read_again(rule, found) or _was_corrected_late(rule, found) or _was_read_early(rule, found))),
         cause("X23", "the offset was read after the queue was taken, not corrected", when=lambda rule, found: (
-            _was_read_again(rule, found) and not _was_corrected_late(rule, found))),
+            _was_read_again(rule, found) and not _was_corrected_late(rule, found)
+            and not _was_read_early(rule, found))),
     )
 
 

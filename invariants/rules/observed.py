@@ -32,6 +32,7 @@ from invariants.rules.observed_causes import (
     was_not_heard_of,
     was_not_taken,
 )
+from invariants.rules.offset_facts import READ_EARLY, was_read_early
 from invariants.rules.rule import Rule, Told
 
 OBSERVED: dict[str, type[Observed]] = {}
@@ -136,7 +137,12 @@ class committed_offset_never_goes_back(Observed):
     """A member that keeps a queue goes on."""
 
     check = "regressed"
-    excuses = (_CORRECTED,)
+    shipped = "violated: L14 a commit waits for an address"
+    excuses = (
+        _CORRECTED,
+        cause("L14", READ_EARLY, when=lambda rule, told: was_read_early(
+            rule.past, told.about[3], told.about[0], told.about[1])),
+    )
 
 
 class delays_are_waited(Observed):

@@ -244,3 +244,18 @@ def was_corrected(past: Past, at: str, group: str, mq: MessageQueue, *, within_m
         events.OffsetUpdated, events.QueueTaken, events.OffsetCorrected))
     return (updated is not None and corrected is not None and corrected.place < place_of(taken)
             and updated.ms - corrected.ms <= within_ms)
+
+
+READ_EARLY = "its client had more in its memory when it was sent: it was read before, and has waited for an address"
+_REMEMBERED = (events.OffsetUpdated, events.OffsetCorrected, events.OffsetReset, events.OffsetLearntLate,
+               events.QueueTaken)
+
+
+def was_read_early(past: Past, group: str, mq: MessageQueue, offset: int) -> bool:
+    """Whether a client has sent this offset when a greater one was in its memory, by a listener's success."""
+    for one in past.of(events.OffsetSent, group=group, mq=mq, offset=offset):
+        remembered = max((other for other in past.of(*_REMEMBERED, at=one.at, group=group, mq=mq)
+                          if other.place < one.place), default=None)
+        if remembered and isinstance(remembered.event, events.OffsetUpdated) and remembered.event.offset > offset:
+            return True
+    return False

@@ -57,7 +57,8 @@ class commits_of_a_holding_go_forward(Rule):
     it since (B-19).
     """
 
-    shipped = "violated: X10 a failed read is taken for -1, X23 a read comes late, X17 a correction comes late"
+    shipped = ("violated: X10 a failed read is taken for -1, X23 a read comes late, X17 a correction comes late, L14 a "
+               "commit waits for an address")
     cite = "RemoteBrokerOffsetStore#updateOffset: increaseOnly"
     about = "at group mq"
     excuses = (SOUGHT,)

@@ -28,6 +28,8 @@ from impl.events import (
     ListenerStarted,
     OffsetAnswered,
     OffsetCorrected,
+    OffsetLearntLate,
+    OffsetReset,
     OffsetSent,
     OffsetUpdated,
     PartitionBegan,
@@ -207,6 +209,31 @@ def test_a_commit_of_less_is_put_down_to_a_correction_that_came_when_the_queue_w
     found = Finding("commits_of_a_holding_go_forward", OffsetSent("c1", "G", MQ, 2), "it is so", ("OffsetSent",),
                     about=(("at", "c1"), ("group", "G"), ("mq", MQ)))
     assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+EARLIER = (0, "c1", OffsetUpdated("c1", "G", MQ, 3))
+SENT = (2, "c1", OffsetSent("c1", "G", MQ, 2))
+
+
+@pytest.mark.parametrize(("records", "hazards"), [
+    ((EARLIER, SENT), {"L14"}), ((SENT, EARLIER), {"X10"}), ((EARLIER,), {"X10"}),
+    (((0, "c1", OffsetUpdated("c1", "G", MQ, 2)), SENT), {"X10"}), (((0, "c2", EARLIER[2]), SENT), {"X10"}),
+    (((0, "c1", EARLIER[2]._replace(group="G2")), SENT), {"X10"}),
+    ((EARLIER, (2, "c1", SENT[2]._replace(offset=1))), {"X10"}),
+    ((EARLIER, (1, "c1", QueueTaken("c1", "G", MQ, 2)), SENT), {"X10"}),
+    ((EARLIER, (1, "c1", OffsetReset("c1", "G", MQ, 2)), SENT), {"X10"}),
+    ((EARLIER, (1, "c1", OffsetLearntLate("c1", "G", MQ, 2, pulled=False)), SENT), {"X10"}),
+])
+def test_a_commit_of_less_than_memory_has_is_put_down_to_a_commit_that_was_read_early(
+    records: tuple[tuple[int, str, Any], ...], hazards: set[str],
+) -> None:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [RULES["offset_of_a_holding_goes_back"]])
+    for record in records:
+        watch.segment(record[1], [record])
+    found = Finding("commits_of_a_holding_go_forward", SENT[2], "it is so", ("OffsetSent",),
+                    about=(("at", "c1"), ("group", "G"), ("mq", MQ)))
+    assert set(watch.ascribed(found, 3).causes) == hazards
 
 
 @pytest.mark.parametrize(("records", "hazards"), [

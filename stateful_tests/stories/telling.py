@@ -86,6 +86,8 @@ BREAKS: Mapping[str, str] = {
     "nothing_is_skipped": "L2",
     "first_beginning_is_kept": "L1",
     "new_group_begins_where_it_is_to": "L11 X24",
+    "commits_of_a_holding_go_forward": "L14",
+    "committed_offset_never_goes_back": "L14",
     "settled_is_over": "X26",
     "attempts_count_up": "X26",
     "settled_is_committed": "X28 X29",
@@ -237,7 +239,7 @@ def looking_on() -> Iterator[list[Seen]]:
         made(world, *args, **settings)
         world.simulation.kernel.trail = Trail()
         # Stories say themselves when a thread stands still.
-        promises = watching(world, bounds=Bounds(), observed=("duplicated",))
+        promises = watching(world, bounds=Bounds(), observed=("duplicated", "regressed"))
         judges, promised[id(world)] = Judges(), promises
         judges.following = Following([
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),

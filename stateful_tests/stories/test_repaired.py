@@ -125,7 +125,7 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (resets.test_l8_a_pull_that_was_held_undoes_the_reset, "dropped_is_over", "== 40"),
     (resets.test_l14_a_commit_that_was_read_before_the_reset_and_waits_for_an_address_undoes_it, "offset_is_read_last",
      "== 40"),
-    (resets.test_l14_a_pull_that_waits_for_an_address_commits_what_was_so_before, "offset_is_read_last", "any(offsets"),
+    (resets.test_l14_a_pull_that_waits_for_an_address_commits_what_was_so_before, "offset_is_read_last", "[41, 40]"),
     (leaving.test_l10_a_broadcasting_consumer_forgets_the_offsets_of_a_broker_that_was_away, "file_keeps_all",
      "again.offset == 200"),
     (leaving.test_l10_a_broadcasting_consumer_that_ends_while_a_broker_is_away_begins_its_queues_anew, "file_keeps_all",

@@ -17,6 +17,8 @@ from impl.events import (
     MessageDispatched,
     MessagesAnswered,
     OffsetCorrected,
+    OffsetSent,
+    OffsetUpdated,
     ProcessKilled,
     StoreLoaded,
     SubscriptionUpdated,
@@ -76,6 +78,11 @@ def corrected(ms: int, mq: MessageQueue = MQ, offset: int = 1) -> Told:
     return ms, C, OffsetCorrected("c1@1", "G", mq, offset)
 
 
+def remembers(ms: int, offset: int = 5) -> Told:
+    """A listener's success raises the offset in the member's memory."""
+    return ms, C, OffsetUpdated("c1@1", "G", MQ, offset)
+
+
 def has(*offsets: int, unit: int | None = 100) -> Tables:
     """What the log has in that place of the queue, and what the queue has there."""
     return Tables(log_records=tuple(StoredRecord(offset, "orders", 0, 0, 100, "k1") for offset in offsets),
@@ -123,6 +130,7 @@ def tagged(tag: str) -> Tables:
 TOLD = heard(2, C, "red"), heard(3, "c2", "green")
 SHORT, LONG = loaded(40, 100), loaded(40, 200)
 ASYNC = loaded(40, 100, "ASYNC_FLUSH")
+SENDS = (95, C, OffsetSent("c1@1", "G", MQ, 1))
 FULL, FREE = (35, B, DiskFilled(95)), (35, B, DiskFilled(0))
 EARLY_FULL, EARLY_FREE = (12, B, DiskFilled(100)), (14, B, DiskFilled(0))
 FORCE = (30, B, ForceFailed("store/commitlog/00000000000000000000", lost=True))
@@ -190,6 +198,9 @@ HISTORIES = (
             kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
     Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,
             kept=(corrected(95),), kept_observed=BACK, causes=()),
+    *(Written("committed_offset_never_goes_back", broken=records, observed=BACK, kept=(corrected(95),),
+              kept_observed=BACK, causes=causes) for records, causes in (
+        ((remembers(94), SENDS), ("L14",)), ((remembers(94, 1), SENDS), ()), ((SENDS, remembers(96)), ()))),
     Written("delays_are_waited", broken=(), observed=(*LATER, TAKEN, EARLY), causes=(),
             kept_observed=(*LATER, TAKEN, EARLY._replace(time_ms=1_010)), says="its delay is 1000"),
     Written("delays_are_waited", broken=(appended(11), (12, C, SET)), observed=(*LATER, TAKEN, EARLY),
