@@ -101,7 +101,9 @@ class PlayedDelivery(PlayedTrace):
         """DefaultMQPushConsumerImpl#sendMessageBack; what fails is left to a later attempt."""
         instance = self.world.consumers[_CLIENT][0].instance
         config = PushConsumerConfig(_GROUP, {}, max_reconsume_times=self.constants["most"])
-        consumer = cast("DefaultMQPushConsumerImpl", SimpleNamespace(instance=instance, group=_GROUP, config=config))
+        consumer = cast("DefaultMQPushConsumerImpl", SimpleNamespace(
+            instance=instance, group=_GROUP, config=config, with_namespace=lambda resource: resource,
+            _take_namespace_away=lambda _: None))
 
         async def send_back() -> None:
             with suppress(JavaError):

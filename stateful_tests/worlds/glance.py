@@ -50,6 +50,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "ended_half_message_is_left_alone": ("transactions", "calm", "uniform", 0),
     "copy_is_the_message": ("transactions", "calm", "uniform", 0),
     "reset_goes_to_its_time": ("resets", "calm", "uniform", 1),
+    "time_leads_to_its_first_message": ("bothered", "calm", "uniform", 1),
     "orders_are_kept": ("administered", "calm", "uniform", 0),
     "orders_change_nothing_else": ("administered", "calm", "uniform", 0),
     "key_values_survive": ("administered", "calm", "uniform", 1),

@@ -106,7 +106,7 @@ BUGS = (
         over=("unlock_unless_wanted", "hand_over_before_unlock"),
     ),
     Variant(
-        "ol-any-lock", "bug", "A listener that works in order begins whether or not its client has the lock still.",
+        "seeded-any-lock", "bug", "A listener that works in order begins whether or not its client has the lock still.",
         "an idea: what a port of a consumer forgets", replacements=(_ask_nobody,),
     ),
     Variant(

@@ -123,10 +123,10 @@ BUGS = (
             replacements=(_allow_one_more,)),
     Variant("seeded-retries-wait-a-second", "bug", "Every retry waits for the first delay level.", _IDEA,
             replacements=(_wait_a_second,)),
-    Variant("rt-cpp-failed-send-back-is-forgotten", "bug", "What cannot be sent back is settled all the same.",
+    Variant("seeded-failed-send-back-is-forgotten", "bug", "What cannot be sent back is settled all the same.",
             "client-cpp #208, #209", replacements=(_forget_what_failed,)),
-    Variant("rt-go-broadcast-keeps-what-fails", "bug", "A broadcasting member with whose listener a message has failed "
-            "does not go on behind it.", "client-go #977", replacements=(_keep_what_fails,)),
+    Variant("seeded-broadcast-keeps-what-fails", "bug", "A broadcasting member with whose listener a message has "
+            "failed does not go on behind it.", "client-go #977", replacements=(_keep_what_fails,)),
     Variant("seeded-suspended-begins-at-once", "bug", "A queue that is suspended does not rest.", _IDEA,
             replacements=(_begin_at_once,)),
     Variant("seeded-pull-is-one-batch", "bug", "A listener is given all that a pull has found.", _IDEA,
