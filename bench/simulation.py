@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from impl.hosts.simulation.tape import RandomTape, ReplayTape, Tape, Where
 from invariants.histories.operations import SEND

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import z3
 
 from model.language import Concept
-from model.language.nodes import SET as SET_KIND
-from model.language.nodes import SortInfo, Variable
+from model.language.nodes import SET as SET_KIND, SortInfo, Variable
 from proofs import terms
 from proofs.reading import Env, Expr
 from proofs.unbounded import Unbounded

@@ -16,8 +16,7 @@ from typing import Any
 
 from impl.variants.variant import Replacement
 from invariants.evidence import replayed
-from invariants.report.compared import COMPARED
-from invariants.report.compared import Comparison as Shown
+from invariants.report.compared import COMPARED, Comparison as Shown
 from invariants.report.shapes import read
 from invariants.runs import COMPARE, WORSE
 from invariants.verdict import Outcome, Subject, Verdict

@@ -24,8 +24,7 @@ from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
 from model.language.open.nearness import Wanted, wanted
-from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS
-from spark_fuzz.effect import called_rows, fingerprint
+from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS, called_rows, fingerprint
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import exhibit
 from stateful_tests.worlds.healing import watching

@@ -18,8 +18,7 @@ from typing import Any
 
 from impl.variants.mistakes import what_does_not_end
 from invariants.evidence import replayed
-from invariants.rules.telling_apart import perhaps
-from invariants.rules.telling_apart import shown as hazards_shown
+from invariants.rules.telling_apart import perhaps, shown as hazards_shown
 from invariants.runs import CHANGED, OF_KIND, REACHED, SAME_RUN, WITHIN, outcome_of
 from invariants.verdict import Outcome, Subject, Verdict
 from spark_fuzz import simulation
@@ -34,8 +33,7 @@ from spark_fuzz.work import Row, Unit, refuse_mistake
 from stateful_tests.worlds.evidence import is_by_variant
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.steering import Begun
-from stateful_tests.worlds.subjects import Subject as Known
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import Subject as Known, subject_named
 
 MUTATION = "mutation"
 """The detail of a row's subject that names a planted bug."""

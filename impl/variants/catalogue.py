@@ -11,9 +11,12 @@ from impl.variants.bugs import (
     full_files,
     inquiries,
     listening,
+    locks as lock_bugs,
     logs,
+    messages as message_bugs,
     mixed,
     name_server,
+    offsets as offset_bugs,
     own_terms,
     polling,
     ports,
@@ -21,27 +24,27 @@ from impl.variants.bugs import (
     pull_answers,
     pulling,
     rebalancing,
+    replicas as replica_bugs,
     retries,
     seeded,
+    sending as sending_bugs,
     servers,
+    stores as store_bugs,
     strangers,
     tenants,
     upkeep,
 )
-from impl.variants.bugs import locks as lock_bugs
-from impl.variants.bugs import messages as message_bugs
-from impl.variants.bugs import offsets as offset_bugs
-from impl.variants.bugs import replicas as replica_bugs
-from impl.variants.bugs import sending as sending_bugs
-from impl.variants.bugs import stores as store_bugs
 from impl.variants.repairs import (
     client_tables,
     connections,
+    listening as failures,
     locks,
     members,
     messages,
     name_servers,
     offsets,
+    polling as pollers,
+    rebalancing as runs,
     routes,
     sending,
     starts,
@@ -51,9 +54,6 @@ from impl.variants.repairs import (
     subscriptions,
     tables,
 )
-from impl.variants.repairs import listening as failures
-from impl.variants.repairs import polling as pollers
-from impl.variants.repairs import rebalancing as runs
 from impl.variants.variant import Variant
 
 REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (

@@ -104,8 +104,7 @@ def search(
     from dataclasses import asdict
 
     from invariants.front_desk.desk import guarded
-    from invariants.front_desk.search import search as found_by
-    from invariants.front_desk.search import told
+    from invariants.front_desk.search import search as found_by, told
 
     def answered() -> None:
         hits = found_by(" ".join(words), judged_of_runs())

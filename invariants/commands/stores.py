@@ -39,8 +39,7 @@ def store(  # noqa: PLR0913, PLR0917 - one parameter for each option
     import sys
     from dataclasses import asdict
 
-    from invariants.front_desk.desk import TOLD_S, guarded, writable_elsewhere, written_elsewhere
-    from invariants.front_desk.desk import given as command
+    from invariants.front_desk.desk import TOLD_S, given as command, guarded, writable_elsewhere, written_elsewhere
     from invariants.front_desk.ticking import ticking
     from stateful_tests.stores.inspection import inspect
     from stateful_tests.stores.sizes import sizes_of

@@ -109,8 +109,7 @@ def of_runs(desk: Desk, chosen: Chosen, out: Path) -> Iterator[Verdict]:
     Where everything is judged, what neither story nor run is known of is named, and left to machines and campaigns.
     """
     from spark_fuzz import at_once
-    from stateful_tests.stories import telling
-    from stateful_tests.stories import verdicts as stories
+    from stateful_tests.stories import telling, verdicts as stories
     from stateful_tests.worlds import glance
 
     told = [name for name in chosen.runs if telling.has_story(name)]

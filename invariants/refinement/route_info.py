@@ -24,10 +24,8 @@ from impl import events
 from invariants.finding import Finding
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import Map, hears
-from invariants.refinement.routes import MASTER, NAME, BrokerName
-from invariants.refinement.routes import PROPERTIES as OF_ROUTES
-from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES
-from invariants.refinement.topic_routes import TopicsOfName
+from invariants.refinement.routes import MASTER, NAME, PROPERTIES as OF_ROUTES, BrokerName
+from invariants.refinement.topic_routes import PROPERTIES as OF_TOPIC_ROUTES, TopicsOfName
 from invariants.views import Machines, RouteTables
 
 UNHEARD_MS = 60_000

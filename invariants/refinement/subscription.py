@@ -30,8 +30,7 @@ from invariants.finding import Finding
 from invariants.refinement.follower import Follower
 from invariants.refinement.maps import GroupMap, hears
 from invariants.refinement.monitor import Monitor, Step, judged
-from invariants.views import Machines
-from invariants.views import Subscription as InTable
+from invariants.views import Machines, Subscription as InTable
 from model.language.open.reading import NOBODY, OpenReading
 from model.language.open.states import Cell, State, Writes
 from model.subscription import Subscriptions

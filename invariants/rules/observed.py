@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from impl.decisions.message_queue import MessageQueue
-from invariants.histories.checks import CHECKS, Check
-from invariants.histories.checks import Finding as Broken
+from invariants.histories.checks import CHECKS, Check, Finding as Broken
 from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
 from invariants.rules.delays import was_recovered

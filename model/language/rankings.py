@@ -22,8 +22,7 @@ from model.language.nodes import BOOL, FREE, NAT, TRUE, Node, SortInfo, Variable
 from model.language.properties import LEADS_TO, Property
 from model.language.state import State, signature
 from model.language.tracing import free_variables, names_read, term
-from model.language.values import TRUE as ALWAYS_PENDING
-from model.language.values import Bool, Nat, Term, describe
+from model.language.values import TRUE as ALWAYS_PENDING, Bool, Nat, Term, describe
 
 P = ParamSpec("P")
 S = TypeVar("S", bound=State)

@@ -125,8 +125,7 @@ def _told(given: Any, context: Context, partitions: int, torn: Any) -> list[Told
 
 def aggregated(spark_context: Any, file: Path) -> int:
     """How many messages a Parquet file has, each with its greatest offset: about the least that Spark does with it."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - slow to import
-    from pyspark.sql import functions as f  # noqa: PLC0415 - same
+    from pyspark.sql import SparkSession, functions as f  # noqa: PLC0415 - slow to import
 
     by_message = SparkSession(spark_context).read.parquet(str(file)).groupBy("message").agg(
         f.max("offset").alias("offset"))

@@ -10,8 +10,7 @@ from impl.variants.subjects import SHIPPED
 from invariants.runs import CONFORM, OF_KIND, outcome_of
 from invariants.verdict import BadInputError, Outcome, Subject, Verdict
 from stateful_tests.conformance.judge import RECORDINGS, conform
-from stateful_tests.worlds.subjects import Subject as Judged
-from stateful_tests.worlds.subjects import subject_named, subject_on
+from stateful_tests.worlds.subjects import Subject as Judged, subject_named, subject_on
 
 
 def judged(

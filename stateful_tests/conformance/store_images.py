@@ -17,8 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from impl.hosts.simulation.disk import Disk as SimulatedDisk
-from impl.hosts.simulation.disk import MachineDisk
+from impl.hosts.simulation.disk import Disk as SimulatedDisk, MachineDisk
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.disk import Disk

@@ -20,8 +20,7 @@ from stateful_tests.crash.recovery import Store, outcome
 from stateful_tests.crash.survey import KINDS, Crashes, Effort, surveyed
 from stateful_tests.crash.tally import Example, Tally
 from stateful_tests.crash.workloads import WORKLOADS, Expected
-from stateful_tests.worlds.subjects import Subject as Judged
-from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.subjects import Subject as Judged, subject_named
 
 JUDGE = "crash"
 SUBJECT = "workload"

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, settings, strategies as st
 
 from invariants.allocation.shipped import SHIPPED
 from invariants.claim import Claim, Finding, chosen, counterexample, judged

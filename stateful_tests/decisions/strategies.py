@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, settings, strategies as st
 
 from impl.decisions.message_queue import MessageQueue
 from invariants import evidence as evidence_files

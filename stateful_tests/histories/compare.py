@@ -8,8 +8,7 @@ from invariants.histories.checks import Finding, Problem
 from invariants.histories.judging import judged
 from invariants.histories.operations import Operation
 from stateful_tests.histories.drawn import drawn
-from stateful_tests.histories.reference import Said
-from stateful_tests.histories.reference import said as by_reference
+from stateful_tests.histories.reference import Said, said as by_reference
 
 
 def by_checker(history: list[Operation], agree_ms: int | None) -> set[Said]:

@@ -9,8 +9,7 @@ import sys
 from functools import partial
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, find, settings, strategies as st
 
 from stateful_tests.language.agreement import (
     READERS,

@@ -10,8 +10,17 @@ from invariants.rules.declared import RULES
 from invariants.rules.excuse import Excuse
 from invariants.rules.rule import Ascription, Rule
 from stateful_tests.rules.collected import HISTORIES
-from stateful_tests.rules.generated import ELSEWHERE, Broken, Declared, broken, declared, ends_of_debtors, is_duty, made
-from stateful_tests.rules.generated import silenced as places_of
+from stateful_tests.rules.generated import (
+    ELSEWHERE,
+    Broken,
+    Declared,
+    broken,
+    declared,
+    ends_of_debtors,
+    is_duty,
+    made,
+    silenced as places_of,
+)
 from stateful_tests.rules.written import findings
 
 JUDGING = [rule for rule in RULES.values() if not issubclass(rule, Ascription)]

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from invariants import evidence
 from invariants.__main__ import app
-from invariants.report.compared import COMPARED
-from invariants.report.compared import Comparison as Shown
+from invariants.report.compared import COMPARED, Comparison as Shown
 from invariants.report.page import render
 from invariants.report.shapes import read
 from invariants.runs import OF_KIND, WORSE

@@ -11,8 +11,7 @@ from spark_fuzz import pairing, touched
 from spark_fuzz.comparing import aim_of
 from spark_fuzz.differences import HOW_LONG, WHETHER, Differences, Effect, quartiles
 from spark_fuzz.likely import GUESSED, Arm, Known, Likely
-from spark_fuzz.pairs import Pair, Side
-from spark_fuzz.pairs import Shown as Sight
+from spark_fuzz.pairs import Pair, Shown as Sight, Side
 from stateful_tests.worlds.profiles import PROFILES
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.subjects import subject_named

@@ -19,8 +19,7 @@ from typer.testing import CliRunner
 from invariants.__main__ import app
 from invariants.runs import NOTICED, WITHIN
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
-from spark_fuzz import __main__ as command
-from spark_fuzz import commands, runs
+from spark_fuzz import __main__ as command, commands, runs
 from spark_fuzz.cluster import Cluster
 from spark_fuzz.crew import Crew, Done
 from spark_fuzz.sightings import Sightings

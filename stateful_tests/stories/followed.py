@@ -14,8 +14,7 @@ from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape
 from invariants.finding import Finding
 from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.follower import ROUND
-from invariants.refinement.follower import Following as Shown
+from invariants.refinement.follower import ROUND, Following as Shown
 from invariants.refinement.order_lock import OrderLocks
 from stateful_tests.stories.storm import GROUP, TOPIC, group_world
 from stateful_tests.worlds.world import World

@@ -14,25 +14,27 @@ import pytest
 from impl.variants.catalogue import REPAIRS
 from impl.variants.repairs import store_reads, store_recovery
 from impl.variants.stack import active
-from stateful_tests.stories import test_broker_clients as clients
-from stateful_tests.stories import test_client_tables as tables
-from stateful_tests.stories import test_clients as alone
-from stateful_tests.stories import test_leaving as leaving
-from stateful_tests.stories import test_listeners as listeners
-from stateful_tests.stories import test_lost_and_late as late
-from stateful_tests.stories import test_messages as messages
-from stateful_tests.stories import test_more_owners as more
-from stateful_tests.stories import test_name_server as names
-from stateful_tests.stories import test_no_owner as unowned
-from stateful_tests.stories import test_offset_reset as resets
-from stateful_tests.stories import test_offsets as offsets
-from stateful_tests.stories import test_pollers as pollers
-from stateful_tests.stories import test_replicas as replicas
-from stateful_tests.stories import test_route_tables as routes
-from stateful_tests.stories import test_senders as senders
-from stateful_tests.stories import test_slaves as slaves
-from stateful_tests.stories import test_stores as stores
-from stateful_tests.stories import test_two_owners as owners
+from stateful_tests.stories import (
+    test_broker_clients as clients,
+    test_client_tables as tables,
+    test_clients as alone,
+    test_leaving as leaving,
+    test_listeners as listeners,
+    test_lost_and_late as late,
+    test_messages as messages,
+    test_more_owners as more,
+    test_name_server as names,
+    test_no_owner as unowned,
+    test_offset_reset as resets,
+    test_offsets as offsets,
+    test_pollers as pollers,
+    test_replicas as replicas,
+    test_route_tables as routes,
+    test_senders as senders,
+    test_slaves as slaves,
+    test_stores as stores,
+    test_two_owners as owners,
+)
 from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
 from stateful_tests.worlds.world import World
 

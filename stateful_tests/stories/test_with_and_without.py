@@ -17,8 +17,7 @@ from impl.namesrv.server import SERVER_WORKER_THREADS
 from impl.ports.remoting import Command, Connection
 from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
-from stateful_tests.stories import test_client_tables as tables
-from stateful_tests.stories import test_offset_reset as resets
+from stateful_tests.stories import test_client_tables as tables, test_offset_reset as resets
 from stateful_tests.stories.scenes import (
     ADDR,
     BROKER,

@@ -7,8 +7,7 @@ nondeterminism. Compare digests of one Python version only.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from hashlib import blake2b

@@ -31,8 +31,7 @@ from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
 from impl.hosts.simulation.process import TIMED_OUT, Future, Process
 from impl.hosts.simulation.wire import FIXED, copied
-from impl.ports.pools import Pool as PoolPort
-from impl.ports.pools import RejectedExecutionError
+from impl.ports.pools import Pool as PoolPort, RejectedExecutionError
 from impl.ports.remoting import (
     ChannelEventListener,
     Command,

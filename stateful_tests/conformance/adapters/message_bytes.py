@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from impl.common import message_client_id_setter as unique
-from impl.common import util_all
+from impl.common import message_client_id_setter as unique, util_all
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.inet_socket_address import InetSocketAddress, inet_socket_address
 from impl.common.message import MessageExt
@@ -17,8 +16,7 @@ from impl.common.message_properties import message_properties2_string, string2_m
 from impl.common.record_layout import BLANK_MAGIC_CODE, MESSAGE_MAGIC_CODE
 from impl.store.dispatch_request import DispatchRequest, check_message_and_return_size
 from impl.store.message_ext_broker_inner import MessageExtBatch, MessageExtBrokerInner
-from impl.store.message_ext_encoder import blank_record, encode_batch, place_batch
-from impl.store.message_ext_encoder import encode as encode_record
+from impl.store.message_ext_encoder import blank_record, encode as encode_record, encode_batch, place_batch
 from impl.store.put_message_status import AppendMessageStatus, PutMessageStatus
 from stateful_tests.conformance.adapters.comparison import compare, difference, outcome
 from stateful_tests.conformance.replay import Adapter, Row

@@ -14,8 +14,7 @@ from stateful_tests.conformance.adapters.comparison import difference
 from stateful_tests.conformance.store_answers import message_fields
 from stateful_tests.conformance.wire.contents import request_header
 from stateful_tests.conformance.wire.ha_streams import FILE_BYTES, Frame, Record, Report, records
-from stateful_tests.conformance.wire.recorded import SUFFIXES, Scenario
-from stateful_tests.conformance.wire.recorded import Frame as WireFrame
+from stateful_tests.conformance.wire.recorded import SUFFIXES, Frame as WireFrame, Scenario
 
 PREFIX = "ha-"
 """Of such a file's name; the rest is the name of the scenario that was recorded at the same time."""

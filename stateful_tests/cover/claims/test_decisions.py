@@ -15,8 +15,7 @@ from invariants import evidence
 from invariants.claim import CLAIMS, Claim, Finding, assume, chosen, decision
 from invariants.domains import Count, Domain, Int32, Integers, Members, Positive, domain_of, rows_of_size, written
 from invariants.verdict import BadInputError, Outcome, Verdict
-from proofs import decisions as prover
-from proofs import path_questions
+from proofs import decisions as prover, path_questions
 from proofs.decisions import prove_claim, prove_decisions
 from proofs.mutants import mutants
 from proofs.paths import Limits, solver_for

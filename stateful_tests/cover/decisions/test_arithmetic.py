@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from impl.decisions import allocation, disk_cleanup, fault_strategy, pull_answer, queue_selection, retry_level
 from impl.decisions.java_arithmetic import (

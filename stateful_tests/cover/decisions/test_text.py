@@ -3,8 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from impl.decisions.addresses import broker_vip_channel, human_readable_byte_count
 from impl.decisions.java_calendar import date_of, epoch_day, parse_date_ms, time_millis_to_human_string3

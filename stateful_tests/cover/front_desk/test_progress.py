@@ -9,8 +9,7 @@ from contextlib import suppress
 import pytest
 import typer
 
-from invariants.front_desk import desk as desk_module
-from invariants.front_desk import ticking
+from invariants.front_desk import desk as desk_module, ticking
 from invariants.front_desk.desk import Desk
 from invariants.verdict import Outcome, Subject, Verdict
 

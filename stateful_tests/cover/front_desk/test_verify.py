@@ -11,8 +11,7 @@ from invariants.front_desk import catalogue
 from invariants.verdict import Outcome
 from spark_fuzz import at_once
 from stateful_tests.cover.front_desk.commands import rows, run
-from stateful_tests.stories import telling
-from stateful_tests.stories import verdicts as stories
+from stateful_tests.stories import telling, verdicts as stories
 from stateful_tests.worlds import glance
 
 

@@ -18,8 +18,7 @@ from impl.decisions.java_errors import IllegalArgumentError
 from impl.decisions.message_queue import MessageQueue
 from invariants import evidence
 from invariants.verdict import BadInputError, ExitStatus, Outcome, Verdict, exit_status
-from stateful_tests.conformance.java import __main__ as command
-from stateful_tests.conformance.java import artefacts, compare
+from stateful_tests.conformance.java import __main__ as command, artefacts, compare
 from stateful_tests.conformance.java.check import JavaStrategyError, answers
 from stateful_tests.conformance.java.implemented import Answer, implementation
 from stateful_tests.conformance.java.inputs import STRATEGIES, Generator, Input, queues_text

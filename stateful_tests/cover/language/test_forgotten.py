@@ -13,8 +13,7 @@ from model.language import Bool, Nat, Sort, State, Table, action, always, every,
 from model.language.actions import Action
 from model.language.initial import initial_states
 from model.language.layout import Cell
-from model.language.nodes import TRUE as ALWAYS_TRUE
-from model.language.nodes import Node, const, substitute
+from model.language.nodes import TRUE as ALWAYS_TRUE, Node, const, substitute
 from model.language.properties import STEP, Property
 from model.language.scalar import LeavesScope, StepReading
 from model.language.scope import Scope

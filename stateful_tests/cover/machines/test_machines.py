@@ -25,8 +25,7 @@ from invariants.rules.watch import Watch
 from invariants.runs import NO_MACHINE
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.cover.machines.asked import CALM, D1, EASY, N1, ROUTED, rows
-from stateful_tests.machines import judge, known
-from stateful_tests.machines import search as searching
+from stateful_tests.machines import judge, known, search as searching
 from stateful_tests.machines.machine import TimeOverError, Trial, ViolatedError
 from stateful_tests.machines.program import Line, one_line, parsed
 from stateful_tests.machines.search import MACHINES, Effort, machine_named, played, search, shortest, simplest, survey

@@ -19,8 +19,7 @@ from model.language.open.nearness import Nearness, Wanted, wanted
 from model.language.open.reading import OpenReading
 from model.language.open.trails import VISITED, Going, Trail, trail, written
 from model.language.own import OwnFile, load
-from proofs.counterexample import counterexample
-from proofs.counterexample import wanted as wanted_of
+from proofs.counterexample import counterexample, wanted as wanted_of
 from proofs.prove import Prover
 from proofs.visited import Visited, visited
 from stateful_tests.worlds.run import Plan, run

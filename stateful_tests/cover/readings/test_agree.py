@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from model.language import text
 from model.language.nodes import BOOLEAN, Node

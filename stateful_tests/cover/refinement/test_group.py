@@ -28,17 +28,18 @@ from impl.hosts.simulation.profile import CALM
 from impl.hosts.simulation.tape import RandomTape
 from invariants.finding import Finding
 from invariants.refinement.consumer_group import ConsumerGroup
-from invariants.refinement.follower import Follower
-from invariants.refinement.follower import Following as Shown
+from invariants.refinement.follower import Follower, Following as Shown
 from model.consumer_group import Rebalancing
 from model.language.scalar import StepReading
 from model.language.scope import Scope
 from model.scopes import SCOPES, averagely
-from stateful_tests.stories import test_broker_clients as clients
-from stateful_tests.stories import test_leaving as leaving
-from stateful_tests.stories import test_lost_and_late as late
-from stateful_tests.stories import test_more_owners as more
-from stateful_tests.stories import test_two_owners as two
+from stateful_tests.stories import (
+    test_broker_clients as clients,
+    test_leaving as leaving,
+    test_lost_and_late as late,
+    test_more_owners as more,
+    test_two_owners as two,
+)
 from stateful_tests.stories.followed import Following, followed, lived, told
 from stateful_tests.stories.scenes import believes
 from stateful_tests.stories.storm import GROUP, STORMY, TOPIC

@@ -12,8 +12,7 @@ import pytest
 
 from invariants.report.page import write_report
 from invariants.verdict import BadInputError
-from stateful_tests.cover.report import browser as report_browser
-from stateful_tests.cover.report import samples as report_samples
+from stateful_tests.cover.report import browser as report_browser, samples as report_samples
 from stateful_tests.cover.report.browser import Page, browser_page, find_browser
 
 pytestmark = pytest.mark.browser

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from impl.common.message_const import PROPERTY_KEYS
 from impl.store.message_store_config import FlushDiskType

@@ -13,8 +13,7 @@ from impl.variants.repairs import store_reads, store_recovery
 from impl.variants.stack import active
 from invariants.hazards import HAZARDS
 from invariants.verdict import Outcome
-from stateful_tests.cover.store import test_hazards as hazards
-from stateful_tests.cover.store import test_replication as replication
+from stateful_tests.cover.store import test_hazards as hazards, test_replication as replication
 from stateful_tests.crash.judge import judged
 from stateful_tests.crash.promises import GONE, SURVIVES
 from stateful_tests.crash.survey import Effort

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings, strategies as st
 
 from impl.hosts.simulation.tape import ReplayTape, trimmed
 from invariants.finding import Finding

@@ -19,8 +19,7 @@ from stateful_tests.conformance.java.stores.seen import recovered
 from stateful_tests.crash.demonstrations import DEMONSTRATIONS, Demonstration, Shown
 from stateful_tests.crash.judge import write_image
 from stateful_tests.crash.promises import PROPERTIES, broken
-from stateful_tests.crash.recovery import Outcome as Led
-from stateful_tests.crash.recovery import Recovered, outcome
+from stateful_tests.crash.recovery import Outcome as Led, Recovered, outcome
 
 JUDGE = "demonstrate"
 _FEW = 4  # messages fit on a line
