@@ -159,15 +159,19 @@ class RemoteBrokerOffsetStore:
         """
         if not mqs:
             return
+        for mq in await self._commit_all(mqs):
+            await threads.interleave("persistAll: before an offset is forgotten")
+            self.offset_table.remove(mq)
+
+    async def _commit_all(self, mqs: Collection[MessageQueue]) -> list[MessageQueue]:
+        """Commit what is in mqs; the other queues, in the order of the table."""
         unused_mq = []
         for mq, offset in self.offset_table.traverse():
             if mq in mqs:
                 await self._commit(mq, offset)
             else:
                 unused_mq.append(mq)
-        for mq in unused_mq:
-            await threads.interleave("persistAll: before an offset is forgotten")
-            self.offset_table.remove(mq)
+        return unused_mq
 
     async def persist(self, mq: MessageQueue | None) -> None:
         """RemoteBrokerOffsetStore#persist: commit one queue, if memory knows it; raises NullPointerError for null."""

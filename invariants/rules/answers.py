@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from impl.events import MessagesAnswered, MessagesGiven
+
 SUCCESS, NEVER = "SUCCESS", "NEVER"
 HELD, ROLLBACK = "HELD", "ROLLBACK"
 """Of a listener that commits itself: all went well and is not to be committed yet; all that it holds is to come again.
 
 `ConsumeOrderlyContext#setAutoCommit(false)` with SUCCESS, and with ROLLBACK; what COMMIT settles is a SUCCESS.
 """
+_AGAIN = frozenset({"LATER", "NULL", "EXCEPTION"})
+"""What an application answers that is to be given messages again."""
 _UNFAILED = frozenset({SUCCESS, HELD, ROLLBACK})
 
 
 def has_failed(answer: str) -> bool:
     """Whether a listener has failed with a message, so that an attempt is over."""
     return answer not in _UNFAILED
+
+
+def is_put_back(answered: MessagesAnswered, given: MessagesGiven) -> bool:
+    """Whether a batch of a listener in order is to be consumed again: all has failed, and none of it too often."""
+    return max(given.attempts, default=0) < given.most and _AGAIN.issuperset(answered.answers)

@@ -65,6 +65,10 @@ def _started(rule: Rule, found: Finding, *, last_exit_ok: bool) -> bool:
                for one in rule.past.of(events.ProcessKilled, at=said(found, "broker"), power_loss=True))
 
 
+_NOT_TAKEN = cause("V33", "files of others filled the disk of its broker",
+                   when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker"))))
+
+
 class level_has_other_units(Ascription):
     """The units of a level are not those of the messages that were put."""
 
@@ -74,8 +78,7 @@ class level_has_other_units(Ascription):
               when=lambda rule, found: _started(rule, found, last_exit_ok=False)),
         cause("V26", "its broker has come up from a loss of power that looked like an orderly stop",
               when=lambda rule, found: _started(rule, found, last_exit_ok=True)),
-        cause("V33", "files of others filled the disk of its broker",
-              when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker")))),
+        _NOT_TAKEN,
     )
 
 
@@ -83,7 +86,4 @@ class queue_lacks_a_unit(Ascription):
     """A unit that the disk did not take counts as written. Behind a loss of power a log is believed as it is found."""
 
     judges = "refines_commit_log"
-    excuses = (
-        cause("V33", "files of others filled the disk of its broker",
-              when=lambda rule, found: bool(rule.past.of(events.DiskFilled, at=said(found, "broker")))),
-    )
+    excuses = (_NOT_TAKEN,)

@@ -8,15 +8,13 @@ from typing import Any
 from impl import events
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from invariants.rules import deadlines
-from invariants.rules.answers import HELD, ROLLBACK
+from invariants.rules.answers import HELD, ROLLBACK, is_put_back
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set
 
-_AGAIN = frozenset({"LATER", "NULL", "EXCEPTION"})
-"""What an application answers that is to be given messages again."""
 _LEFT = frozenset({HELD, ROLLBACK})
 """What it answers that leaves them to whoever has the queue next."""
 
@@ -102,9 +100,7 @@ class lock_outlasts_the_batch(Rule):
     @on(events.MessagesAnswered)
     def puts_back(self, _: int, at: str, event: events.MessagesAnswered) -> None:
         given = self.given.get((at, event.group, event.mq))
-        is_put_back = (given is not None and max(given.attempts, default=0) < given.most
-                       and _AGAIN.issuperset(event.answers))
-        if is_put_back or _LEFT.issuperset(event.answers):
+        if (given is not None and is_put_back(event, given)) or _LEFT.issuperset(event.answers):
             self._leaves((at, event.group, event.mq))
 
     @on(events.SendFailed)

@@ -9,7 +9,7 @@ from impl import events
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
-from invariants.rules.answers import NEVER, ROLLBACK, has_failed
+from invariants.rules.answers import ROLLBACK, has_failed, is_put_back
 from invariants.rules.delays import was_recovered
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
@@ -175,18 +175,12 @@ class rested_queue_goes_on(Duty):
     def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
         key = at, event.group, event.mq
         given = self.given.get(key)
-        if given is not None and given.orderly and _rests(event, given):
+        if given is not None and given.orderly and (ROLLBACK in event.answers or is_put_back(event, given)):
             self.owe(key, ms + rest_of(given.rest_ms if event.rest_ms < 0 else event.rest_ms))
 
     @on(MessagesGiven)
     def gives(self, _: int, at: str, event: MessagesGiven) -> None:
         self.pay((at, event.group, event.mq))
-
-
-def _rests(event: MessagesAnswered, given: MessagesGiven) -> bool:
-    """Whether what a listener was given comes again: none of it was tried too often, or all of it is rolled back."""
-    failed = all(map(has_failed, event.answers)) and NEVER not in event.answers
-    return (failed and max(given.attempts, default=0) < given.most) or ROLLBACK in event.answers
 
 
 class batch_is_no_larger_than_wished(Rule):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from impl.client.process_queue import ProcessQueue
-from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message import MessageExt
@@ -99,15 +98,13 @@ class PlayedDelivery(PlayedTrace):
 
     def _send_back(self, message: MessageExt) -> None:
         """DefaultMQPushConsumerImpl#sendMessageBack; what fails is left to a later attempt."""
-        instance = self.world.consumers[_CLIENT][0].instance
-        config = PushConsumerConfig(_GROUP, {}, max_reconsume_times=self.constants["most"])
-        consumer = cast("DefaultMQPushConsumerImpl", SimpleNamespace(
-            instance=instance, group=_GROUP, config=config, with_namespace=lambda resource: resource,
-            _take_namespace_away=lambda _: None))
+        consumer = copy(self.world.consumers[_CLIENT][0])
+        consumer.group = _GROUP
+        consumer.config = PushConsumerConfig(_GROUP, {}, max_reconsume_times=self.constants["most"])
 
         async def send_back() -> None:
             with suppress(JavaError):
-                await DefaultMQPushConsumerImpl.send_message_back(consumer, message, _LEVEL, _BROKER)
+                await consumer.send_message_back(message, _LEVEL, _BROKER)
 
         self._run(send_back())
 

@@ -69,6 +69,8 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
+SELDOM = 16, 12_000
+"""Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
 LARGE_BYTES = 768 * 1024
 """How much follows what cannot be compressed of a message that is large."""
 FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
@@ -169,11 +171,13 @@ def routes(world: World) -> None:
 def stored(
     flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
     broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0, listener: type[Listener] = Listener,
+    rests: tuple[int, int] | None = None,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
     configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
     broker_role -- of the masters. slaves -- how many each has, which copy its log. listener -- how applications work.
+    rests -- of the producer.
     """
 
     def build(world: World) -> None:
@@ -182,7 +186,7 @@ def stored(
         servers(world, slaves=slaves)
         for machine in (*CONSUMERS[:2], *SPARE[:1]):
             world.add_consumer(machine, *(configs or (FROM_FIRST,)), idle=machine in SPARE)
-        world.add_producer(PRODUCER, Sending(TOPIC))
+        world.add_producer(PRODUCER, Sending(TOPIC, rests=rests))
 
     return build
 
@@ -259,7 +263,7 @@ def large(world: World) -> None:
     servers(world)
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, FEW_MIB, FEW_MIB_OF_A_TOPIC, idle=machine in SPARE)
-    world.add_producer(PRODUCER, Sending(OTHER_TOPIC, (SYNC, ASYNC), padding=LARGE_BYTES))
+    world.add_producer(PRODUCER, Sending(OTHER_TOPIC, (SYNC, ASYNC), padding=LARGE_BYTES, rests=SELDOM))
 
 
 def behind_in_order(world: World) -> None:
@@ -385,7 +389,7 @@ ANYHOW = Sending(
     TOPIC, (SYNC, TO, ASYNC, SELECTED, TO_ASYNC, TOGETHER_TO, ONEWAY, SELECTED_ASYNC, TO_ONEWAY, SELECTED_ONEWAY,
             ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
-TENANTS = Sending(TOPIC, namespace="shop"), Sending(TOPIC, namespace="depot")
+TENANTS = tuple(Sending(TOPIC, namespace=name, rests=SELDOM) for name in ("shop", "depot"))
 PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000)
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import astuple
 from functools import partial
 from typing import Any, NamedTuple
@@ -52,21 +52,37 @@ def look_at_name_servers(world: World) -> Done:
     return _inquire(world, namesrv, f"{namesrv}:9876", OF_NAME_SERVERS)
 
 
+def asking(
+    world: World, inquiry: InquiryMade, address: str, request: Command,
+    said: Callable[[Command], tuple[Any, ...] | None], timeout_ms: int = 5_000,
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """A job for the operator's machine, which ends nothing but itself: ask a server, and report it.
+
+    said -- what an answer says; None: that is not reported.
+    """
+    node, client = world.simulation.nodes[OPERATOR], world.testers[OPERATOR]
+
+    async def ask() -> None:
+        node.trace(inquiry)
+        told = said(await client.invoke_sync(address, request, timeout_ms))
+        if told is not None:
+            node.trace(InquiryAnswered(*inquiry, told))
+
+    return uncaught(ask)
+
+
+def _said(inquiry: Inquiry, answer: Command) -> tuple[Any, ...]:
+    return inquiry.said(answer) if answer.code == ResponseCode.SUCCESS else ()
+
+
 def _inquire(world: World, server: str, address: str, inquiries: dict[str, Inquiry]) -> Done:
     asked = [one_of(world, "what an operator asks for", [*inquiries]) for _ in range(INQUIRIES_AT_A_TIME)]
     chosen = [(what, one_of(world, "of whom", inquiries[what].names)) for what in asked]
-    node, client = world.simulation.nodes[OPERATOR], world.testers[OPERATOR]
-
-    async def ask(what: str, name: str, number: int) -> None:
-        inquiry = inquiries[what]
-        node.trace(InquiryMade(server, what, name, number))
-        answer = await client.invoke_sync(address, inquiry.request(*name.split()), 5_000)
-        said = inquiry.said(answer) if answer.code == ResponseCode.SUCCESS else ()
-        node.trace(InquiryAnswered(server, what, name, number, said))
 
     async def ask_all() -> None:
         for number, (what, name) in enumerate(chosen, world.now_ms):
-            await uncaught(partial(ask, what, name, number))()
+            inquiry, request = InquiryMade(server, what, name, number), inquiries[what].request(*name.split())
+            await asking(world, inquiry, address, request, partial(_said, inquiries[what]))()
 
     world.call(OPERATOR, ask_all)
     return server, "; ".join(f"is asked for the {what} of {name}" for what, name in chosen)

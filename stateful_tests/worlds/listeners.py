@@ -127,7 +127,7 @@ class Listener:
 
     def _content_of(self, msg: MessageExt) -> int:
         """What it was given, as its namespace is known to nobody but brokers."""
-        return content_of(msg, f"{self.namespace}%{msg.topic}" if self.namespace else None)
+        return content_of(msg, self.namespace)
 
     def _note(self, kind: str, msgs: Sequence[MessageExt], mq: MessageQueue) -> None:
         for msg in msgs:

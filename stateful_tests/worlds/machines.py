@@ -28,6 +28,7 @@ from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
 from impl.ports.remoting import RemotingClient
 from impl.store.message_store_config import BrokerRole, MessageStoreConfig
+from stateful_tests.worlds.contents import in_namespace
 from stateful_tests.worlds.course import Course
 from stateful_tests.worlds.listeners import BATCH_MAX_SIZE, Listener, most_retries
 from stateful_tests.worlds.notes import Notes
@@ -336,10 +337,8 @@ def _topics(config: PushConsumerConfig, selected: Mapping[MessageSelector, str])
 
 def _meant(config: PushConsumerConfig, namespace: str) -> PushConsumerConfig:
     """What an application means by its names: those of its namespace."""
-    if not namespace:
-        return config
-    return replace(config, consumer_group=f"{namespace}%{config.consumer_group}", subscription={
-        f"{namespace}%{topic}": selector for topic, selector in config.subscription.items()})
+    return replace(config, consumer_group=in_namespace(namespace, config.consumer_group), subscription={
+        in_namespace(namespace, topic): selector for topic, selector in config.subscription.items()})
 
 
 def _have_topics(controller: BrokerController, topics: Sequence[TopicConfig]) -> None:

@@ -10,7 +10,7 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.events import ClusterInfoFetched, InquiryAnswered, InquiryMade, KeyAnswered, KeyAsked, OffsetsReset
+from impl.events import ClusterInfoFetched, InquiryMade, KeyAnswered, KeyAsked, OffsetsReset
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
 from invariants.rules.resets import OFFSET_OF_TIME
@@ -28,6 +28,7 @@ from stateful_tests.worlds.deeds import (
     one_of,
     uncaught,
 )
+from stateful_tests.worlds.inspections import asking
 from stateful_tests.worlds.producers import KEYS
 from stateful_tests.worlds.world import World
 
@@ -115,15 +116,9 @@ def ask_for_a_time(world: World) -> Done:
     time_ms = (world.views.stored_ms(broker, TOPIC, queue_id, index) or EPOCH_MS) + shift_ms
     header = headers.QueueOffsetRequestHeader(TOPIC, queue_id, time_ms)
     request = Command(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header=header)
-    client, address, node = world.testers[OPERATOR], world.brokers[broker].broker_addr, world.simulation.nodes[OPERATOR]
-    inquiry = broker, OFFSET_OF_TIME, f"{TOPIC} {queue_id} {time_ms}", world.now_ms
-
-    async def ask() -> None:
-        node.trace(InquiryMade(*inquiry))
-        answer = await client.invoke_sync(address, request, CLUSTERS_MS)
-        node.trace(InquiryAnswered(*inquiry, (answer.header.offset,)))
-
-    world.call(OPERATOR, uncaught(ask))
+    inquiry = InquiryMade(broker, OFFSET_OF_TIME, f"{TOPIC} {queue_id} {time_ms}", world.now_ms)
+    world.call(OPERATOR, asking(world, inquiry, world.brokers[broker].broker_addr, request,
+                                lambda answer: (answer.header.offset,), CLUSTERS_MS))
     return broker, f"is asked where the messages of {time_ms} begin in queue {queue_id}"
 
 

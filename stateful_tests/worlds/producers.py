@@ -28,7 +28,7 @@ from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import QueueChosen, SendAsked, SendTold
 from impl.hosts.simulation.node import Node
 from invariants.histories.operations import ACKNOWLEDGED, FAILED, SEND, UNKNOWN
-from stateful_tests.worlds.contents import content_of
+from stateful_tests.worlds.contents import content_of, in_namespace
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.selectors import ByHash, FirstQueues
 from stateful_tests.worlds.transactions import Decided, Transactions
@@ -108,7 +108,7 @@ class Sending:
 
     def full(self, name: str) -> str:
         """A topic or a group as brokers and consumers call it."""
-        return f"{self.namespace}%{name}" if self.namespace else name
+        return in_namespace(self.namespace, name)
 
 
 class Producer:
@@ -346,7 +346,7 @@ class Producer:
 
     def _contents(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """What consumers are to be given."""
-        return tuple(content_of(message, self.sending.full(message.topic)) for message in messages)
+        return tuple(content_of(message, self.sending.namespace) for message in messages)
 
     def failed(self, messages: Sequence[Message], error: JavaError) -> None:
         """Note it; most exceptions do not say whether a message is stored."""

@@ -29,7 +29,7 @@ from stateful_tests.worlds.workload import Workload, traffic
 from stateful_tests.worlds.workloads import WORKLOADS
 from stateful_tests.worlds.world import World
 
-MAX_SEGMENTS, MORE_SEGMENTS = 80_000, 400
+MAX_SEGMENTS, MORE_SEGMENTS = 60_000, 300
 """A run may have so many segments, and so many more for each second of its time: at least twice as many as 4.9.3 has
 in any workload. One that has more talks without end, and would say the same for half a minute."""
 STANDS_S = 2.0

@@ -5,7 +5,6 @@ Requests are written here, so that what a client checks before it sends keeps no
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import cast
 
@@ -15,7 +14,7 @@ from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, TOPIC_MAX_LENGTH
-from impl.events import InquiryAnswered, InquiryMade, OrderDone, OrderGiven, ThreadsHeld
+from impl.events import InquiryMade, OrderDone, OrderGiven, ThreadsHeld
 from impl.hosts.simulation.executor import Pool
 from impl.ports.remoting import Command
 from invariants.rules.busy_brokers import BUSY
@@ -31,6 +30,7 @@ from stateful_tests.worlds.deeds import (
     masters,
     uncaught,
 )
+from stateful_tests.worlds.inspections import asking
 from stateful_tests.worlds.world import World
 
 ILLEGAL_SENDS = (
@@ -75,22 +75,19 @@ def pull_anywhere(world: World) -> Done:
     """A stranger pulls a queue from anywhere: from its begin or its end, or outside of them."""
     broker, queue_id, (behind_the_end, shift) = each_of(
         world, ("where", masters(world)), ("which queue", range(4)), ("from where", FROM))
-    node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
     ends = world.views.queue_units(broker).get((TOPIC, queue_id), (0, 0))
     offset = max(0, ends[behind_the_end] + shift)
-    request = _pull(queue_id, offset)
-    inquiry = broker, PULL, f"{TOPIC} {queue_id} {offset} {MOST}", world.now_ms
-
-    async def pull() -> None:
-        node.trace(InquiryMade(*inquiry))
-        answer = await client.invoke_sync(address, request, 5_000)
-        if answer.header is not None:
-            _, going_on, begin, end = answer.header
-            messages = len(decodes(ByteBuffer(answer.body or b"")))
-            node.trace(InquiryAnswered(*inquiry, (int(answer.code), going_on, begin, end, messages)))
-
-    world.call(OPERATOR, uncaught(pull))
+    inquiry = InquiryMade(broker, PULL, f"{TOPIC} {queue_id} {offset} {MOST}", world.now_ms)
+    world.call(OPERATOR, asking(
+        world, inquiry, world.brokers[broker].broker_addr, _pull(queue_id, offset), _pulled))
     return broker, f"is asked for queue {queue_id} from {offset} on"
+
+
+def _pulled(answer: Command) -> tuple[int, ...] | None:
+    if answer.header is None:
+        return None
+    _, going_on, begin, end = answer.header
+    return int(answer.code), going_on, begin, end, len(decodes(ByteBuffer(answer.body or b"")))
 
 
 def _pull(queue_id: int, offset: int) -> Command:
@@ -120,19 +117,10 @@ def keep_busy(world: World) -> Done:
 
 def _probe(world: World, broker: str, pool: str, _: object) -> None:
     if broker in world.brokers:
-        world.call(OPERATOR, _asking(world, broker, pool, world.now_ms))
-
-
-def _asking(world: World, broker: str, pool: str, number: int) -> Callable[[], Awaitable[None]]:
-    node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
-
-    async def ask() -> None:
-        request = _request(pool, node.now_ms())
-        node.trace(InquiryMade(broker, BUSY, pool, number))
-        answer = await client.invoke_sync(address, request, PATIENCE_MS)
-        node.trace(InquiryAnswered(broker, BUSY, pool, number, (int(answer.code),)))
-
-    return uncaught(ask)
+        inquiry = InquiryMade(broker, BUSY, pool, world.now_ms)
+        request = _request(pool, world.simulation.nodes[OPERATOR].now_ms())
+        world.call(OPERATOR, asking(world, inquiry, world.brokers[broker].broker_addr, request,
+                                    lambda answer: (int(answer.code),), PATIENCE_MS))
 
 
 def _request(pool: str, now_ms: int) -> Command:

@@ -14,51 +14,44 @@ from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrde
 from impl.client.process_queue import ProcessQueue
 from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import Replacement, Variant, around, replace
 
 _IDEA = "an idea: what a port of a consumer forgets"
-Process = Callable[..., Awaitable[bool]]
 
 
-@around(ConsumeMessageOrderlyService, "process_consume_result")
-def _commit_what_succeeds(original: Process) -> Process:
-    async def process_consume_result(
-        self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
-        pq: ProcessQueue, msgs: Sequence[MessageExt],
-    ) -> bool:
-        """Nobody looks at autoCommit where all went well."""
-        if status is ConsumeOrderlyStatus.SUCCESS:
-            context.auto_commit = True
-        return await original(self, status, context, pq, msgs)
+def _understood(meant: Callable[[ConsumeOrderlyStatus, ConsumeOrderlyContext], ConsumeOrderlyStatus]) -> Replacement:
+    """What a listener in order answers is taken for something else; its context may be changed."""
 
-    return process_consume_result
+    def wrap(original: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+        async def process_consume_result(
+            self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
+            pq: ProcessQueue, msgs: Sequence[MessageExt],
+        ) -> bool:
+            return await original(self, meant(status, context), context, pq, msgs)
 
+        return process_consume_result
 
-@around(ConsumeMessageOrderlyService, "process_consume_result")
-def _commit_for_nobody(original: Process) -> Process:
-    async def process_consume_result(
-        self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
-        pq: ProcessQueue, msgs: Sequence[MessageExt],
-    ) -> bool:
-        """COMMIT means what SUCCESS means."""
-        succeeds = status is ConsumeOrderlyStatus.COMMIT
-        return await original(self, ConsumeOrderlyStatus.SUCCESS if succeeds else status, context, pq, msgs)
-
-    return process_consume_result
+    return around(ConsumeMessageOrderlyService, "process_consume_result")(wrap)
 
 
-@around(ConsumeMessageOrderlyService, "process_consume_result")
-def _roll_one_batch_back(original: Process) -> Process:
-    async def process_consume_result(
-        self: ConsumeMessageOrderlyService, status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext,
-        pq: ProcessQueue, msgs: Sequence[MessageExt],
-    ) -> bool:
-        """ROLLBACK means what SUSPEND_CURRENT_QUEUE_A_MOMENT means: what was held before stays taken."""
-        suspends = status is ConsumeOrderlyStatus.ROLLBACK
-        status = ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT if suspends else status
-        return await original(self, status, context, pq, msgs)
+@_understood
+def _commit_what_succeeds(status: ConsumeOrderlyStatus, context: ConsumeOrderlyContext) -> ConsumeOrderlyStatus:
+    """Nobody looks at autoCommit where all went well."""
+    context.auto_commit |= status is ConsumeOrderlyStatus.SUCCESS
+    return status
 
-    return process_consume_result
+
+@_understood
+def _commit_for_nobody(status: ConsumeOrderlyStatus, _: ConsumeOrderlyContext) -> ConsumeOrderlyStatus:
+    """COMMIT means what SUCCESS means."""
+    return ConsumeOrderlyStatus.SUCCESS if status is ConsumeOrderlyStatus.COMMIT else status
+
+
+@_understood
+def _roll_one_batch_back(status: ConsumeOrderlyStatus, _: ConsumeOrderlyContext) -> ConsumeOrderlyStatus:
+    """ROLLBACK means what SUSPEND_CURRENT_QUEUE_A_MOMENT means: what was held before stays taken."""
+    suspends = status is ConsumeOrderlyStatus.ROLLBACK
+    return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT if suspends else status
 
 
 @around(ConsumeMessageConcurrentlyService, "send_message_back")

@@ -338,13 +338,8 @@ async def _forget_what_nobody_sets(
     """Of the queues that were not held when it began it forgets what nobody has set since."""
     if not mqs:
         return
-    began, unused_mq = _settings(self).copy(), []
-    for mq, offset in self.offset_table.traverse():
-        if mq in mqs:
-            await self._commit(mq, offset)
-        else:
-            unused_mq.append(mq)
-    for mq in unused_mq:
+    began = _settings(self).copy()
+    for mq in await self._commit_all(mqs):
         await threads.interleave("persistAll: before an offset is forgotten")
         if _settings(self)[mq] == began[mq]:
             self.offset_table.remove(mq)
