@@ -16,9 +16,6 @@ from proofs.terms import Context, fresh_context
 
 SEEDS = (0, 1, 2, 3, 4)
 TIMEOUT_MS = 20_000  # wall time; the proofs need milliseconds, a busy machine needs room
-BRIEFLY = 1_000_000
-"""Z3's resource units of a first attempt, some tenths of a second: it needs no clock. A clock is a thread of Z3's, and
-waking it costs more than most questions."""
 
 
 class Answer(StrEnum):
@@ -97,8 +94,6 @@ class Questions:
         solver.push()
         terms.assume(solver, asked)
         result = solver.check()
-        if result == z3.unknown:
-            result = self._longer(solver, seed)
         answer = (Answer.PROVED if result == z3.unsat else Answer.REFUTED if result == z3.sat else Answer.UNKNOWN)
         reason = solver.reason_unknown() if answer is Answer.UNKNOWN else ""
         model = solver.model() if answer is Answer.REFUTED else None
@@ -108,16 +103,9 @@ class Questions:
     def _solver(self, seed: int) -> z3.Solver:
         if seed not in self._solvers:
             solver = self._solvers[seed] = z3.SimpleSolver(ctx=self._context)
-            terms.configure(solver, random_seed=seed, rlimit=min(BRIEFLY, self._effort or BRIEFLY))
+            terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort)
             terms.assume(solver, self._kept)
         return self._solvers[seed]
-
-    def _longer(self, solver: z3.Solver, seed: int) -> z3.CheckSatResult:
-        """Ask once more what a brief attempt has not answered, up to all bounds."""
-        terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort)
-        result = solver.check()
-        del self._solvers[seed]  # whose bounds are not those of a brief attempt any more
-        return result
 
 
 def prove(
