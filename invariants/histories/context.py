@@ -80,6 +80,11 @@ class Context:
         return any(bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq) for seqs in self._changes(
             *_member(later)))
 
+    def is_restarted(self, earlier: Operation, later: Operation) -> bool:
+        """Whether the process restarted between two operations of it."""
+        seqs = self._restarts.get(later.process, [])
+        return bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq)
+
     def last_change(self, process: str, group: str, queue: str, seq: int) -> int:
         """The number of the last such change until this number, or one below all numbers."""
         return max((seqs[at - 1] for seqs in self._changes(process, group, queue) if (at := bisect_right(seqs, seq))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -151,15 +152,25 @@ def _phantom(message: Message, context: Context) -> Iterator[Told]:
 
 def _duplicated(message: Message, context: Context) -> Iterator[Finding]:
     over: dict[tuple[str, ...], Operation] = {}
-    for one in message.of(DELIVERED, CONSUMED, GIVEN_UP):
+    before: dict[tuple[str, ...], list[Operation]] = defaultdict(list)
+    for one in message.of(DELIVERED, *SETTLED):
         place = one.process, one.group or "", one.queue or "", str(one.offset)
         if one.kind != DELIVERED:
-            over[place] = one
+            if one.kind != SENT_BACK and not _ends_what_was_before(before[place], one, context):
+                over[place] = one
         elif place in over and not context.is_interrupted(over[place], one):
             yield Finding("duplicated", (over[place], one), f"{one.message} at offset {one.offset} of {one.queue} is "
                           f"delivered again to {one.process}, which has "
                           f"{'consumed it' if over[place].kind == CONSUMED else 'given it up'} and kept the queue.",
                           one.group or "")
+        before[place].append(one)
+
+
+def _ends_what_was_before(before: list[Operation], one: Operation, context: Context) -> bool:
+    """Whether it may end what was delivered before the queue changed hands: not all of that has ended yet."""
+    here = [each for each in before if not context.is_restarted(each, one)]
+    ended = sum(each.kind != DELIVERED for each in here)
+    return sum(each.kind == DELIVERED and context.is_interrupted(each, one) for each in here) > ended
 
 
 def _skipped(message: Message, context: Context) -> Iterator[Finding]:

@@ -116,8 +116,18 @@ def _duplicated(history: History) -> Iterator[Said]:
         for over in history:
             if (one.kind == "delivered" and over.kind in ("consumed", "given_up") and over.seq < one.seq
                     and _same(one, over, "process", "group", "queue", "offset", "message")
-                    and not _changed(history, over, one)):
+                    and not _changed(history, over, one) and not _is_of_a_former_holding(history, over)):
                 yield _found("duplicated", one, one.group)
+
+
+def _is_of_a_former_holding(history: History, over: Operation) -> bool:
+    """Of what the process was delivered before the queue changed hands less has ended than was delivered."""
+    here = [one for one in history if one.seq < over.seq
+            and _same(one, over, "process", "group", "queue", "offset", "message") and not any(
+                other.kind == "restarted" and other.process == over.process and one.seq < other.seq <= over.seq
+                for other in history)]
+    former = [one for one in here if one.kind == "delivered" and _changed(history, one, over)]
+    return len(former) > len([one for one in here if one.kind in ("consumed", "sent_back", "given_up")])
 
 
 def _reordered(history: History) -> Iterator[Said]:

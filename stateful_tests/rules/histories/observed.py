@@ -23,7 +23,7 @@ from impl.events import (
     StoreLoaded,
     SubscriptionUpdated,
 )
-from invariants.histories.operations import Operation
+from invariants.histories.operations import OF_OWNERS, Operation
 from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
@@ -103,6 +103,15 @@ def lost(*records: Told, kept: tuple[Told, ...] = (), views: Any = None, kept_vi
 def answered(*offsets: int, said: tuple[str, ...] = ("LATER", "LATER")) -> MessagesAnswered:
     """What a listener makes of messages; the key of one at 0 is k1."""
     return MessagesAnswered("G", MQ, offsets, tuple(f"k{offset + 1}" for offset in offsets), said[:len(offsets)])
+
+
+def settled(kinds: str, *, kept: str) -> Written:
+    """A member and its message."""
+    broken, kept_observed = ((TAKEN, *SENT, *(
+        (TAKEN if kind in OF_OWNERS else DELIVERED)._replace(kind=kind, seq=seq, time_ms=seq)
+        for seq, kind in enumerate(one.split(), 30))) for one in (kinds, kept))
+    return Written("settled_is_over", broken=(), observed=broken, kept_observed=kept_observed, causes=(),
+                   says="has consumed it and kept the queue")
 
 
 def again(*records: Told, causes: tuple[str, ...]) -> Written:
@@ -185,6 +194,17 @@ HISTORIES = (
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="delivered again"),
+    # What a listener ends that it was given before its queue changed hands ends nothing of what it has now.
+    settled("delivered consumed delivered", kept="delivered assigned consumed delivered"),
+    settled("delivered assigned delivered consumed consumed delivered",
+            kept="delivered assigned delivered consumed delivered"),
+    settled("delivered sent_back assigned delivered consumed delivered", kept="delivered sent_back assigned delivered"),
+    settled("delivered assigned given_up delivered consumed delivered",
+            kept="delivered assigned given_up delivered sent_back"),
+    settled("delivered restarted assigned delivered consumed delivered",
+            kept="delivered revoked assigned delivered consumed delivered"),
+    settled("delivered assigned consumed restarted assigned delivered consumed delivered",
+            kept="delivered assigned consumed restarted assigned delivered assigned consumed delivered"),
     # X26: it was given up beside another message, and both came again.
     again((31, C, answered(0, 1)), causes=("X26",)),
     again((30, C, answered(0, 1)), (31, C, answered(1, 2)), causes=("X26",)),
