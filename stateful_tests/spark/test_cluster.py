@@ -71,7 +71,7 @@ def test_what_is_not_done_at_the_end_is_cancelled(cluster: Cluster) -> None:
     with cluster.crew(toys.sleeps) as crew:
         crew.give(Task(tuple(UNITS * 100)))
         time.sleep(0.5)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 0.2 * len(UNITS * 100) / 2  # of what all of them take
     assert compared(cluster.run_units(UNITS[:2], toys.squares)) == here(UNITS[:2])
 
 
