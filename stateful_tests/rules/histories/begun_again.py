@@ -174,6 +174,8 @@ HISTORIES = (
     again(*ROUTED, UNROUTED, settled(10, 98, 99), (100_000, C, ConsumerStopping(C, G)),
           (100_000, C, ConsumerShutDown(C, G)), *LATER, causes=("X3",)),
     again(*ROUTED, UNROUTED, settled(10, 98, 99), ROUTED_AGAIN, dropped(100_000, C), *LATER),
+    again(*ROUTED, UNROUTED, settled(10, 98, 99), (100_000, *ROUTED[-1][1:]), dropped(100_000, C), *LATER),
+    again(*ROUTED, settled(10, 98, 99), remembered(10), (20, *UNROUTED[1:]), dropped(20, C), *LATER, causes=("X3",)),
     again(*ROUTED, settled(10, 98, 99), (31_010, *UNROUTED[1:]), dropped(100_000, C), *LATER, causes=("X3",)),
     again(*ROUTED, settled(10, 98, 99), (31_011, *UNROUTED[1:]), dropped(100_000, C), *LATER),
     again(*ROUTED, (2, C, RouteUpdated(C, G, "invoices", THERE)), UNROUTED, settled(10, 98, 99), dropped(100_000, C),

@@ -95,6 +95,7 @@ WITHOUT = Tables(**{
 """Two members, of which one does not subscribe the topic."""
 
 FAILED = given(1, 5), answered(1, 5, answer=LATER)
+NO_RETRY = (1, C, given(1, 5)[2]._replace(most=0))
 
 HISTORIES = (
     Written("attempts_are_counted", broken=(given(1, 5, attempt=3),), kept=(given(1, 5, attempt=2),),
@@ -103,6 +104,9 @@ HISTORIES = (
             kept=(given(1, 5, attempt=2), given(2, 5, attempt=3)), kept_views=FAILS),
     Written("attempts_are_counted", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3))),
     Written("attempts_are_counted", broken=(given(1, 5, attempt=2), given(2, 5, attempt=3, at=C2)), views=FAILS),
+    Written("attempts_are_counted",
+            broken=(given(1, 5, attempt=2), given(2, 5, attempt=3), given(3, 5, attempt=3)), views=FAILS,
+            kept=(NO_RETRY, (2, C, NO_RETRY[2]._replace(attempts=(1,)))), kept_views=FAILS),
     Written("attempts_are_counted",
             broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
             views=FAILS),
@@ -117,6 +121,8 @@ HISTORIES = (
     Written("failure_is_retried_once", broken=(given(1, 5), put_off(MINUTE_MS, 5)), causes=(),
             kept=(given(1, 5), put_off(MINUTE_MS + 1, 5))),
     Written("failure_is_retried_once", broken=(given(1, 5), put_off(2, 5)), kept=(put_off(1, 5), given(2, 5))),
+    Written("failure_is_retried_once", causes=(), broken=(
+        *FAILED, given(2, 5, at=C2), put_off(70_000, 5), answered(70_001, 5, at=C2), put_off(70_002, 5))),
     Written("failure_is_retried_once",
             broken=(*FAILED, put_off(2, 5), given(2, 5), answered(2, 5), put_off(3, 5)),
             kept=(put_off(1, 6), put_off(2, 6), *FAILED, appended(3, 5), appended(4, 5))),

@@ -226,9 +226,9 @@ HISTORIES = (
             kept=(granted(client_id="c2@1"), dropped()), bounds=CALM),
     Written("given_up_lock_is_freed", broken=(granted(), dropped()), kept=(granted(group="H"), dropped()), bounds=CALM),
     Written("lock_answers_are_true", broken=(answered(MQ),), views=has_lock("c2@1"), kept=(answered(MQ),),
-            kept_views=has_lock(ID)),
+            kept_views=has_lock(ID), says="is granted"),
     Written("lock_answers_are_true", broken=(answered(MQ),), views=Tables(lock=None), kept=(answered(),),
             kept_views=Tables(lock=None)),
     Written("lock_answers_are_true", broken=(answered(),), views=has_lock(ID), kept=(answered(),),
-            kept_views=has_lock("c2@1")),
+            kept_views=has_lock("c2@1"), says="is refused"),
 )

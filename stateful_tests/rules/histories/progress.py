@@ -220,7 +220,7 @@ HISTORIES = (
             (CLUSTERING, TAKEN, found(100, 101), GIVEN_UP, settled(100, 101), UPDATED)),
     Written("settled_is_committed", (*HELD, settled(100, 101)), (*HELD, settled(100, 101), GIVEN_UP)),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, STOPPING, SHUT_DOWN),
-            (*HELD, settled(100, 101), STOPPING, SHUT_DOWN)),
+            (*HELD, settled(100, 101), STOPPING, SHUT_DOWN), says="stops and has not committed 102"),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, STOPPING, SHUT_DOWN),
             (*HELD, settled(100, 101), STOPPING, (4, *UPDATED[1:]), SHUT_DOWN)),
     Written("settled_is_committed", (*HELD, settled(100, 101), UPDATED, UPDATED_AGAIN, sent(102)),

@@ -121,6 +121,7 @@ HISTORIES = (
             kept=(loaded(1),), kept_views=store(ONE, units=(None, 100))),
 
     Written("dispatch_comes_in_time", broken=(appended(1),), kept=(appended(1), dispatched(2)), says="in no queue"),
+    Written("dispatch_comes_in_time", broken=((0, B, ClockJumped(0)), appended(1))),
     Written("dispatch_comes_in_time", broken=((0, B, ClockJumped(5)), appended(1)),
             kept=((0, B, ClockJumped(-5)), appended(1))),
     Written("dispatch_comes_in_time", broken=(BACK, appended(DISPATCHED_MS + 6)),
