@@ -21,10 +21,11 @@ from impl.events import (
     SendAttempted,
 )
 from invariants.rules import deadlines
+from invariants.rules.administration import heard, polled
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker, QueueRange, Subscription
 from stateful_tests.rules.histories.promises import MEMBER
-from stateful_tests.rules.written import Tables, Turns, Written
+from stateful_tests.rules.written import END_MS, Tables, Turns, Written
 
 B, NS, OTHER, OPERATOR, P, TOPIC = "broker-a", "nameserver1", "nameserver2", "operator", "producer1", "refunds"
 MASTER = Broker(B, B, 0, f"{B}:10911", 0, None)
@@ -63,6 +64,12 @@ def inquiry(what: str, name: str, wrong: tuple[Any, ...], right: tuple[Any, ...]
     """One answer that is not what the tables have, and one that is."""
     return Written("operators_are_told_what_is_so", (asked(what, name), told(what, name, *wrong)),
                    (asked(what, name), told(what, name, *right)), views=Tables(**tables))
+
+
+def consuming(state: str) -> Tables:
+    """A member of a group, in this state."""
+    return Tables(members={"consumer1:1": "c1"}, offsets={},
+                  consumers=[MEMBER._replace(machine="consumer1", service_state=state)])
 
 
 def listed(*lists: Any, ordered: Any = (), **views: Any) -> Tables:
@@ -129,6 +136,9 @@ HISTORIES = (
             views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, topics={})),
     Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
             views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, calm=False)),
+    Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT),
+            (STARTED, PUT, announced(1 + heard(CALM), TOPIC), (END_MS, *PUT[1:])), bounds=CALM,
+            views=listed({TOPIC}, {TOPIC})),
     Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (), bounds=CALM,
             views=listed({TOPIC}, {TOPIC})),
     Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
@@ -137,8 +147,8 @@ HISTORIES = (
             bounds=CALM, views=routed(CLOSED, CLOSED), kept_views=routed(CLOSED, OPEN)),
     Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)),
             (sends(20_000), sends(POLLED_MS, chooses=True)), bounds=CALM, views=routed(CLOSED, CLOSED)),
-    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(30_000)),
-            bounds=CALM, views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(20_001 + polled(CALM))),
+            (sends(20_000), sends(20_000 + polled(CALM))), bounds=CALM, views=routed(CLOSED, CLOSED)),
     Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)),
             (sends(20_000), sends(POLLED_MS, "orders")), bounds=CALM, views=routed(CLOSED, CLOSED)),
     Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(POLLED_MS)),
@@ -173,6 +183,9 @@ HISTORIES = (
     inquiry("progress", "G orders", (("c1", ()),), (("c1", ((MessageQueue("orders", B, 0), 3),)),),
             members={"consumer1:1": "c1"}, consumers=[MEMBER._replace(machine="consumer1")],
             offsets={MessageQueue("orders", B, 0): 3, MessageQueue("bills", B, 0): 4}),
+    Written("operators_are_told_what_is_so", (asked("progress", "G orders"), told("progress", "G orders")),
+            (asked("progress", "G orders"), told("progress", "G orders")), views=consuming("RUNNING"),
+            kept_views=consuming("SHUTDOWN_ALREADY")),
     inquiry("members", "G", ("c1",), ("c1", "c2"), listed=["c1", "c2"]),
     inquiry("broker's topics", "", (), (("refunds", 2, 2, 6, 0),), topics={TOPIC: OPEN}),
     inquiry("broker's groups", "", (), (("G", 3),), subscription_groups=["G"], group_config=(3,)),

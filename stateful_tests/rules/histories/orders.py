@@ -95,7 +95,7 @@ HISTORIES = (
             kept_views=has(None)),
     Written("orders_are_kept", broken=(STARTED, *DONE), views=has(None), kept=(STARTED, given(0), *DONE),
             kept_views=has(None)),
-    Written("orders_are_kept", broken=(STARTED, *DONE, given(2 + LATER_MS), done(3 + LATER_MS)),
+    Written("orders_are_kept", broken=(STARTED, *DONE, given(1 + LATER_MS), done(3 + LATER_MS)),
             views=has(topics=Turns(THERE, {})), kept=(STARTED, *DONE, given(LATER_MS), done(LATER_MS)),
             kept_views=has(topics=Turns(THERE, {}))),
     Written("orders_are_kept", broken=(STARTED, *DONE, dies(), STARTED), views=has(topics=Turns(THERE, {})),

@@ -10,6 +10,7 @@ from impl.events import (
     BrokerStarted,
     DiskFilled,
     ForceFailed,
+    LogCopied,
     MessageAppended,
     MessagesFound,
     ProcessKilled,
@@ -56,6 +57,12 @@ def has(*records: StoredRecord) -> Tables:
     return Tables(log_records=records)
 
 
+def copies(*records: StoredRecord) -> Tables:
+    """What the log has, and from where on a slave copies it."""
+    return Tables(log_records=records,
+                  log_records_from=lambda _, least: [one for one in records if one.commit_log_offset >= least])
+
+
 def found(ms: int, *offsets: int, mq: MessageQueue = MQ) -> Told:
     """A consumer finds messages."""
     return ms, C, MessagesFound("c1@1", "G", mq, offsets)
@@ -72,6 +79,10 @@ BOTH = (appended(1, 100), appended(2, 200, "k2", 1))
 OTHER = (3, "broker-b", StoreLoaded("broker-b", 0, 0, "SYNC_FLUSH"))
 REFUSED = (3, B, StoreRefused(B))
 STARTED = (0, B, BrokerStarted(B, B, 0))
+MASTER, SLAVE = "broker-a-master", "broker-a-slave"
+PAIR = (0, MASTER, BrokerStarted(MASTER, B, 0)), (0, SLAVE, BrokerStarted(SLAVE, B, 1))
+LOADED = StoreLoaded(B, 0, 0, "SYNC_FLUSH")
+OTHERWISE, COPIED = record(0, "k9"), (2, B, LogCopied(B, 0, 0, 100))
 
 BUFFERED = Tables(**has().answers, buffers_log=True)
 COMMITTED_MS = deadlines.committed(STORMY)
@@ -101,21 +112,30 @@ HISTORIES = (
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(TWO), kept=(*BOTH, loaded(3)),
             kept_views=has(ONE), says="no record at 100"),
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(ONE, record(200, "k3", 1)),
-            kept=(*BOTH, loaded(3, least=101)), kept_views=has(TWO), says="says otherwise"),
+            kept=(*BOTH, loaded(3, least=101)), kept_views=has(TWO), says="says otherwise", causes=("V7",)),
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(ONE, TWO, record(300, "k3", 2)),
-            kept=(*BOTH, loaded(3)), kept_views=has(ONE, TWO), says="nobody has appended"),
+            kept=(*BOTH, loaded(3)), kept_views=has(ONE, TWO), says="nobody has appended", causes=()),
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3), loaded(4)),
             views=Tables(log_records=Turns((ONE,), (ONE, TWO))), kept=(*BOTH, loaded(3), appended(4, 200, "k2", 1),
                                                                       loaded(5)),
-            kept_views=Tables(log_records=Turns((ONE,), (ONE, TWO))), says="again"),
+            kept_views=Tables(log_records=Turns((ONE,), (ONE, TWO))), says="again", causes=("V4",)),
     Written("recovered_log_is_a_prefix", broken=(STARTED, loaded(1), loaded(2)),
             views=Tables(log_records=Turns((), (ONE,))), kept=(STARTED, loaded(1), loaded(2)), kept_views=has(ONE),
             says="nobody has appended"),
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3, least=100)), views=has(TWO),
             kept=(*BOTH, loaded(3, least=200), loaded(4)), kept_views=Tables(log_records=Turns((TWO,), (ONE, TWO)))),
+    Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(TWO),
+            kept=(*BOTH, loaded(3, least=100), appended(4, 300, "k3", 2), loaded(5, least=100)),
+            kept_views=Tables(log_records=Turns((), (record(300, "k3", 2),)))),
+    # A slave copies what it has not yet, and nothing that it has.
+    Written("recovered_log_is_a_prefix", broken=(appended(1, 0), COPIED, loaded(3)), views=copies(OTHERWISE, TWO),
+            kept=(COPIED, COPIED, loaded(3)), kept_views=copies(OTHERWISE, TWO), says="says otherwise"),
 
     Written("visible_is_durable", broken=(STARTED, found(1, 0, 1), loaded(2)), views=up_to(1),
             kept=(STARTED, found(1, 0, 1), loaded(2)), kept_views=up_to(2), says="up to 1"),
+    # Of a master and its slave the master was asked.
+    Written("visible_is_durable", broken=(*PAIR, found(1, 0), (2, MASTER, LOADED)), views=up_to(0),
+            kept=(*PAIR, found(1, 0), (2, SLAVE, LOADED)), kept_views=up_to(0)),
     Written("visible_is_durable", broken=(STARTED, found(1, 4), found(2, 1), loaded(3)), views=up_to(4),
             kept=(STARTED, found(1, 4, mq=ELSEWHERE), loaded(3)), kept_views=up_to(0)),
     Written("visible_is_durable", broken=(STARTED, found(1, 0), loaded(2)), views=Tables(stored_at=None),
