@@ -61,6 +61,8 @@ HISTORIES = (
             kept=(MASTER, HANDLED, (2, "broker-b", BrokerStarted("broker-b", "broker-b", 0)))),
     *(Written("group_survives_its_broker", broken=(MASTER, *disk, LATE_HANDLED, MASTER),
               kept=(MASTER, FULL, LATE_HANDLED, MASTER)) for disk in ((FULL, FREE), (FULL_THERE,))),
+    Written("group_survives_its_broker", broken=(MASTER, FULL, HANDLED, FREE, MASTER, LATE_HANDLED, MASTER),
+            kept=(MASTER, FULL, HANDLED, FREE, MASTER)),
     Written("group_survives_its_broker", broken=(MASTER, LATE_HANDLED, LATE_FULL, MASTER),
             kept=(MASTER, FULL, HANDLED, FREE, LATE_HANDLED, MASTER)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),

@@ -21,10 +21,11 @@ from impl.events import (
     SendAttempted,
     WorldHealed,
 )
+from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange, StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Written
 
 A, P = "broker-a", "producer1"
 CALM = Bounds()
@@ -72,6 +73,8 @@ BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"
 
 NOTED_BEFORE, NOTED = ((ms, A, MessageAppended(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500, 100, None)) for ms in (9, 10))
 SEEN, SEEN_LATE = ((ms, A, MessageDispatched(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500)) for ms in (11, LATE_MS - 1))
+SEEN_IN_TIME = (LATE_MS - deadlines.asked(STORMY), *SEEN[1:])
+NOTED_THERE = tuple((12, "broker-b", one[2]) for one in (NOTED, HALF))
 ASKED_FOR, ASKED_AGAIN = (appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (LATE_MS, 2 * LATE_MS))
 
 
@@ -158,6 +161,8 @@ HISTORIES = (
             kept=(*PUTS[:2], COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
+    Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, *NOTED_THERE, asked(LATE_MS)),
+            kept=(HALF, COMMITTED, NOTED, SEEN_IN_TIME, ASKED_FOR, asked(LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, ASKED_FOR, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, asked(LATE_MS)),

@@ -110,7 +110,7 @@ HISTORIES = (
             kept_views=Tables(addresses={(B, 0): "b:1"})),
     Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
             kept=(STARTS, registered(1), (1, B, BrokerStopping(B)), registered(1), removed(2, "unregistered"))),
-    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
+    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(0), removed(2, "unregistered")),
             kept=(STARTS, registered(1), removed(2, "expired"), removed(3, "unregistered"))),
     Written("goodbye_ends_its_own_process",
             broken=(registered(0, OLD), (1, *STARTS[1:]), registered(2, NEW), removed(3, "unregistered")),

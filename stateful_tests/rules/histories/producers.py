@@ -35,8 +35,8 @@ HISTORIES = (
     Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),
             kept=(SPEAKS,), kept_views=Tables(**_STARTS, producers={})),
     Written("producers_are_known", broken=(REFUSED, ENTERED), views=Tables(**_RUNS, producers={}), kept=(REFUSED,)),
-    Written("producers_are_known", broken=(SET_FORWARD, SPEAKS), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
-            kept=(SET, SPEAKS)),
+    *(Written("producers_are_known", broken=(other, SPEAKS), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
+              kept=(SET, SPEAKS)) for other in (SET_FORWARD, (1, B, ClockJumped(0)))),
     Written("producers_are_known", broken=(SET, SPEAKS), views=Tables(**_RUNS, producers={}),
             kept=(SET, SPEAKS), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
 )

@@ -104,6 +104,11 @@ def caching(messages: int = 1, size_bytes: int = 1, span: int = 0, limits: Limit
     return Tables(cache=Cache(C, ID, G, MQ, messages, size_bytes, messages, size_bytes, span), limits=limits, **answers)
 
 
+def over(ms: int) -> tuple[Told, ...]:
+    """A pull is answered, and nothing follows."""
+    return answered(ms), looks(ms + AGAIN_MS + 1), KILLED
+
+
 def assigned(changed: bool = True) -> Told:
     """A run of the rebalance has ended."""
     return 1, C, QueuesAssigned(ID, G, "orders", frozenset({MQ}), changed)
@@ -113,6 +118,7 @@ DIVIDED, IN_MIB = LIMITS._replace(topic_messages=20), LIMITS._replace(topic_mib=
 TWO = taken(), taken(mq=MQ2), assigned(), assigned()
 FULL = caching(11)
 OVER = answered(), looks(AGAIN_MS + 2), KILLED
+PULLED_MS = deadlines.pulled(CALM)
 LONG_MS = deadlines.handed_over(CALM) + 10
 LONG_OVER = answered(LONG_MS), looks(LONG_MS + AGAIN_MS + 2), (LONG_MS + AGAIN_MS + 3, *KILLED[1:])
 LOCKED = [HeldQueue(C, ID, G, MQ, dropped=False, locked=True, lock_expired=False, msg_count=1, last_pull_timestamp=0)]
@@ -159,6 +165,8 @@ HISTORIES = (
           ((1, 2 * MIB), (1, 2 * MIB - 1), "at most 1 MiB"), ((1, 1, 7), (1, 1, 6), "that are 7 apart"))),
     Written("cache_is_bounded", (*TWO, pulled()), (*TWO, pulled()), caching(11, limits=DIVIDED),
             kept_views=caching(10, limits=DIVIDED), says="at most 10 are to"),
+    Written("cache_is_bounded", (*TWO, pulled()), (*TWO, pulled()), FULL, kept_views=caching(10)),
+    Written("cache_is_bounded", (pulled(),), (pulled(),), FULL, kept_views=Tables(limits=LIMITS)),
     Written("cache_is_bounded", (*TWO, pulled()),
             (taken(), assigned(), *TWO[1:3], pulled()), caching(11, limits=DIVIDED)),
     Written("cache_is_bounded", (*TWO, pulled()), (*TWO, pulled()), caching(1, 3 * MIB, limits=IN_MIB),
@@ -182,6 +190,8 @@ HISTORIES = (
     Written("room_is_filled", (taken(), *OVER),
             (taken(), answered(code=PullCode.PULL_OFFSET_MOVED), *OVER[1:]), caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), (taken(), DROPPED, taken(1), *OVER), caching(), bounds=CALM),
+    Written("room_is_filled", (taken(), DROPPED, taken(1), *over(PULLED_MS + 2)),
+            (taken(), DROPPED, taken(1), *over(PULLED_MS + 1)), caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), OVER, caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), (BROKER_STARTS, taken(), *OVER), caching(), bounds=CALM),
     *(Written("room_is_filled", (BROKER_STARTS, ends, (1, B, BrokerStarted(B, B, 0)), taken(LONG_MS), *LONG_OVER),

@@ -61,7 +61,7 @@ def denied(ms: int, topic: str = "orders") -> Told:
 
 NS_STARTS, STOPS = (0, NS, ProcessStarted(1)), (0, B, BrokerStopping(B))
 DIES, DELETED = (0, B, ProcessKilled(1, power_loss=False)), (2, NS, TopicDeleted(NS, "orders"))
-WIPED = (2, NS, WritePermWiped(NS, B))
+WIPED, GIVEN = ((2, NS, kind(NS, B)) for kind in (WritePermWiped, WritePermAdded))
 ORDERS, MORE, NONE = {"orders": (BOTH,)}, {"orders": (BOTH._replace(read_queue_nums=8),)}, dict[str, Any]()
 LESS = {"orders": (READ_ONLY,)}
 HAS_ORDERS = {"brokers": [MASTER], "topics": {"orders": BOTH}}
@@ -86,14 +86,16 @@ HISTORIES = (
     Written("routes_lead_to_the_living", broken=(DIES, (1, NS, ProcessStarted(2)), routed(70_001, B)),
             kept=(DIES, (1, B, ProcessStarted(2)), routed(70_001, B))),
     Written("routes_say_what_brokers_have", broken=(), views=routing(READ_ONLY, **HAS_ORDERS),
-            kept=(WIPED,), kept_views=routing(READ_ONLY, **HAS_ORDERS)),
+            kept=(WIPED,), kept_views=routing(READ_ONLY, **HAS_ORDERS), says="with permission 4 for 6"),
+    Written("routes_say_what_brokers_have", broken=(GIVEN,), views=routing(READ_ONLY, **HAS_ORDERS),
+            kept=(WIPED, GIVEN), kept_views=routing(READ_ONLY, **HAS_ORDERS)),
     Written("routes_say_what_brokers_have", broken=(WIPED,),
             views=routing(BOTH._replace(topic_sys_flag=1), **HAS_ORDERS),
             kept_views=routing(BOTH, **HAS_ORDERS)),
     Written("routes_say_what_brokers_have", broken=(), views=routing(BOTH, brokers=[MASTER], topics={}),
             kept_views=routing(BOTH, brokers=[MASTER._replace(broker_id=1)], topics={})),
     Written("what_is_taken_away_stays_away", broken=(WIPED, registered(3)), views=routing(BOTH),
-            kept=(WIPED, (2, NS, WritePermAdded(NS, B)), registered(3)), kept_views=routing(BOTH)),
+            kept=(WIPED, GIVEN, registered(3)), kept_views=routing(BOTH)),
     Written("what_is_taken_away_stays_away", broken=(WIPED, registered(3)), views=routing(BOTH),
             kept=(WIPED, registered(3)), kept_views=routing(READ_ONLY)),
     Written("what_is_taken_away_stays_away", broken=(WIPED, registered(3)), views=routing(BOTH),

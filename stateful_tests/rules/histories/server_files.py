@@ -84,6 +84,7 @@ HISTORIES = (
               kept_views=Tables(topics=Turns({}, FOUR, {})))
       for disk in ((FULL, FREE, UPDATED), (FULL_THERE, UPDATED))),
     Written("slave_follows_its_master", broken=(), views=couple(committed={("orders", 0): 4}), kept_views=couple()),
+    Written("slave_follows_its_master", broken=(), views=couple(committed={}), kept_views=couple()),
     Written("slave_follows_its_master", broken=(), views=couple(topics=EIGHT),
             kept_views=couple(groups_with_offsets={("G", "orders"), ("H", "orders")})),
     Written("slave_follows_its_master", broken=(), views=couple(subscription_groups=["G"]),

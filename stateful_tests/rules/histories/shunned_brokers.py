@@ -70,6 +70,18 @@ HISTORIES = (
     Written(RULE, (*SLOW, *again(700)), (*SLOW, asked(700, "n"), tried(700, A, "n", listed=frozenset())), bounds=CALM),
     Written(RULE, (*SLOW, *again(700)), (AWARE, *sends(10, A, 600, "k", later=True), *again(700)), bounds=CALM),
     Written(RULE, (*FAILS, *again(600_019)), (*FAILS, *again(600_020)), bounds=CALM, causes=()),
+    # What changes in the millisecond of a send, or is over then.
+    Written(RULE, (AWARE, *sends(10, A, 550, "k"), *again(700)), (*SLOW, asked(610, "n"), tried(700, A, "n")),
+            bounds=CALM),
+    Written(RULE, (AWARE, *sends(10, A, 1_000, "k"), *sends(1_100, B, 600, "l"), *again(31_700)),
+            (*SLOW, *sends(690, B, 10, "l"), *again(700)), bounds=CALM),
+    Written(RULE, (AWARE, asked(10), tried(10), failed(710), *sends(720, B, 600, "l"), *again(1_400)),
+            (AWARE, asked(10), tried(10), asked(600, "n"), answered(610), tried(610, A, "n")), bounds=CALM),
+    *(Written(RULE, (*FAILS, *again(30)), (AWARE, *kept), bounds=CALM) for kept in (
+        (*sends(10, B, 600, "l"), asked(700), tried(700), failed(720), *again(720, B)),
+        (*sends(10, A, 560, "k"), *sends(700, B, 1_000, "l"), asked(30_569, "n"), tried(30_570, B, "n")),
+        (*sends(5, A, 5, "l"), *FAILS[1:], *again(30)), (*FAILS[1:], told(25, "m")),
+        (*FAILS[1:], asked(30, "l"), tried(30, B, "l"), told(700, "l"), *again(800)))),
     Written(RULE, (*LATER, *again(30)), (*LATER, *again(30, B)), bounds=CALM, causes=("P15",)),
     Written(RULE, (*FAILS, *again(30)), (AWARE, asked(10), tried(10), failed(20, attempts=2), *again(30)), bounds=CALM),
     Written(RULE, (*FAILS, *again(30)), (
