@@ -154,7 +154,7 @@ class DefaultMQProducerImpl:
         listed = frozenset(() if info is None else info.message_queue_list)
         self.node.trace(SendAttempted(
             self.instance.client_id, self.group, uniq_ids(msg) or "", attempt, mq, listed, hashed, oneway,
-            timeout_ms))
+            timeout_ms, msg.wait_store_msg_ok))
 
     def send_failed(
         self, msg: Message, error: JavaError, attempts: int, allowed: int, spent_ms: int, timeout_ms: int,

@@ -1,7 +1,7 @@
 """DefaultLitePullConsumerImpl: a consumer whose user polls, and says which queues it has, or only which topics.
 
 A batch counts as consumed when it is polled: it is committed with the next one that is polled, after 5 s at the latest.
-Left out: hooks, name spaces, interrupts of pulls.
+Left out: hooks, interrupts of pulls.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from impl.common.message import MessageExt
 from impl.common.message_selector import MessageSelector
 from impl.decisions.java_errors import IllegalArgumentError, JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.namespace import without_namespace
 from impl.decisions.start_offset import READ_FAILED, ConsumeFromWhere
 from impl.events import QueuesHeld
 from impl.hash_map import ConcurrentHashMap, IllegalStateError
@@ -42,7 +43,7 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
 
     subscription_type -- how it has come to its queues; no one mixes both ways. assigned_message_queue -- its queues.
     task_table -- the task that pulls each. consume_request_cache -- what waits to be polled. pull_executor -- the
-    threads that pull.
+    threads that pull. namespace -- is in the names that it is given, but not in those that its user is given.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
         """Not started; raises MQClientError for a configuration that is not legal."""
         check_config(config)
         super().__init__(node, manager, client_config, config.consumer_group, config.message_model)
-        self.config, self.subscription_type = config, NONE
+        self.config, self.subscription_type, self.namespace = config, NONE, client_config.namespace
         self.rebalance_impl: RebalanceLitePullImpl = RebalanceLitePullImpl(
             node, self.instance, self.group, config.message_model, config.strategy,
             consume_from_where=config.consume_from_where,
@@ -212,7 +213,13 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
             return []
         offset = request.process_queue.remove_message(request.message_exts)
         self.assigned_message_queue.update_consume_offset(request.message_queue, offset)
+        self._reset_topic(request.message_exts)
         return list(request.message_exts)
+
+    def _reset_topic(self, msgs: Collection[MessageExt]) -> None:
+        """DefaultLitePullConsumerImpl#resetTopic."""
+        for msg in msgs:
+            msg.topic = without_namespace(msg.topic, self.namespace) or msg.topic
 
     async def _next_request(self, end_ms: int) -> ConsumeRequest | None:
         """BlockingQueue#poll."""
@@ -322,9 +329,13 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
     # Changes of topics ------------------------------------------------------------------------------------------------
 
     async def fetch_message_queues(self, topic: str) -> frozenset[MessageQueue]:
-        """DefaultLitePullConsumerImpl#fetchMessageQueues; raises MQClientError, IllegalStateError."""
+        """DefaultLitePullConsumerImpl#fetchMessageQueues: without their namespace.
+
+        Raises MQClientError, IllegalStateError.
+        """
         self._check_service_state()
-        return await self.instance.admin.fetch_subscribe_message_queues(topic)
+        mqs = await self.instance.admin.fetch_subscribe_message_queues(topic)
+        return frozenset(mq._replace(topic=without_namespace(mq.topic, self.namespace) or mq.topic) for mq in mqs)
 
     async def register_topic_message_queue_change_listener(
         self, topic: str, listener: TopicMessageQueueChangeListener,

@@ -88,7 +88,8 @@ class SendAttempted(NamedTuple):
     key -- UNIQ_KEY of the message; of a batch: all, joined by commas. attempt -- counts from 1. mq -- the broker that
     is addressed, and the queue that the request names. listed -- the queues that the producer could choose from; empty
     where the application has chosen. hashed -- the argument by whose hash it has; None: in another way.
-    oneway -- no answer is wanted. timeout_ms -- how long the answer, or what has to come before, is waited for.
+    oneway -- no answer is wanted. timeout_ms -- how long the answer, or what has to come before, is waited for. waits
+    -- the message says that disk and slave are to be waited for (WAIT).
     """
 
     client_id: str
@@ -100,6 +101,7 @@ class SendAttempted(NamedTuple):
     hashed: str | None = None
     oneway: bool = False
     timeout_ms: int | None = None
+    waits: bool = True
 
 
 class SendFailed(NamedTuple):

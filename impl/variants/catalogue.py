@@ -6,6 +6,7 @@ from impl.variants.bugs import (
     administration,
     applications,
     broker_clients,
+    clients as client_bugs,
     copies,
     flushing,
     full_files,
@@ -71,6 +72,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *sending_bugs.BUGS, *replica_bugs.BUGS, *polling.BUGS, *logs.BUGS, *flushing.BUGS, *applications.BUGS,
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
+    *client_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

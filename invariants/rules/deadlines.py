@@ -137,6 +137,7 @@ def settled(bounds: Bounds) -> int:
 rested = takes(CALL_MS)
 """A queue that has rested is given to its listener: its lock may have to be asked for first."""
 SUSPEND_MS = 20_000  # DefaultLitePullConsumer.brokerSuspendMaxTimeMillis; a push consumer lets a pull wait 15 s
+LEAST_HOLD_MS = 15_000  # DefaultMQPushConsumerImpl.BROKER_SUSPEND_MAX_TIME_MILLIS
 HOLD_SCAN_MS = 5_000  # PullRequestHoldService#run: waitForRunning
 woken = takes(0)
 """A pull that is held is answered when a message comes: in less than HOLD_SCAN_MS."""

@@ -15,8 +15,9 @@ CONCEPTS = (
     "copies", "delays", "deliveries", "group_tables", "half_messages", "held_back", "held_pulls", "inquiries",
     "inspections", "known_brokers", "leaving", "listening", "locks", "membership", "notices", "observed", "offsets",
     "orders", "ownership", "polling", "polling_in_time", "progress", "promises", "pull_answers", "pulling",
-    "registration", "replicated_logs", "requests", "resets", "retries", "routes", "sending", "server_files",
-    "shares", "shunned_brokers", "store_answers", "stored_logs", "stored_queues", "subscriptions", "transactions",
+    "registration", "replicated_logs", "requests", "resets", "retries", "routes", "seeking", "sending",
+    "server_files", "shares", "shunned_brokers", "store_answers", "stored_logs", "stored_queues", "subscriptions",
+    "transactions",
 )
 """The modules that declare rules; a new one belongs here."""
 

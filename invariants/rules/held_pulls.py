@@ -7,6 +7,7 @@ from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
@@ -110,3 +111,77 @@ class held_pull_ends_in_its_time(Rule):
                 if any(one.machine == asked for one in self.views.brokers()):
                     yield self.told(f"the pull of {queue_text(key[3])} by {key[0]} is not answered after "
                                     f"{now_ms - since_ms} ms", key[0], key[2], key[3], since_ms=since_ms)
+
+
+class empty_answer_has_waited(Rule):
+    """Where nothing fails a pull that finds nothing is answered so when it was held as long as its client lets it wait.
+
+    Else a client that has read everything would ask all the time.
+    """
+
+    cite = "DefaultMQPushConsumerImpl#pullMessage: PullSysFlag.buildSysFlag, PullMessageProcessor#processRequest"
+    about = "at group mq"
+    calm = True
+    excuses = (
+        Excuse("its client had given the queue up, and hears what it has asked before", lasts=deadlines.held,
+               by=(events.QueueDropped, events.QueueSought, events.QueuesHeld)),
+    )
+
+    asked_ms = Kept("at client_id group mq", begins=(events.PullSuspended,))
+
+    @on(events.PullAnswered)
+    def answered(self, ms: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        since_ms = self.asked_ms.pop((at, event.client_id, event.group, event.mq), None)
+        if event.code == PullCode.PULL_NOT_FOUND and since_ms is not None and ms - since_ms < deadlines.LEAST_HOLD_MS:
+            yield self.told(f"{at} is told after {ms - since_ms} ms that {queue_text(event.mq)} has nothing for "
+                            f"{event.group}, and lets pulls wait", at, event.group, event.mq, since_ms=since_ms)
+
+
+class held_pull_is_waited_for(Rule):
+    """Where nothing fails a client pulls a queue again when the pull that a broker holds for it was answered.
+
+    A consumer that is polled does so when its application goes elsewhere in the queue, or has it again.
+    """
+
+    cite = "DefaultMQPushConsumerImpl: CONSUMER_TIMEOUT_MILLIS_WHEN_SUSPEND, BROKER_SUSPEND_MAX_TIME_MILLIS"
+    about = "at group mq"
+    calm = True
+    excuses = (_RESETS,)
+
+    # Whose pulls brokers hold: the machine of the client, its group and the queue, and which broker.
+    held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
+
+    @on(events.PullHeld)
+    def is_held(self, _: int, at: str, event: events.PullHeld) -> None:
+        mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
+        self.held[event.connection, event.opaque] = (machine_of(event.connection), event.group, mq), at
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        if self._forget((at, event.group, event.mq)):
+            yield self.told(f"{at} pulls {queue_text(event.mq)} again, while a broker holds its last pull for "
+                            f"{event.group}", at, event.group, event.mq)
+
+    @on(events.QueueDropped, events.QueueSought)
+    def gives_up(self, _: int, at: str, event: events.QueueDropped | events.QueueSought) -> None:
+        self._forget((at, event.group, event.mq))
+
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        for whose, _ in [*self.held.values()]:
+            if whose[:2] == (at, event.group) and whose[2] not in event.mqs:
+                self._forget(whose)
+
+    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
+    def ends(self, _: int, at: str, event: Any) -> None:
+        """What a broker held goes with it, and so does what a client waited for."""
+        del event
+        for key in [key for key, (whose, broker) in self.held.items() if at in (whose[0], broker)]:
+            del self.held[key]
+
+    def _forget(self, whose: tuple[str, str, MessageQueue]) -> bool:
+        """Whether a broker has held a pull of them."""
+        keys = [key for key, (one, _) in self.held.items() if one == whose]
+        for key in keys:
+            del self.held[key]
+        return bool(keys)

@@ -18,7 +18,7 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 
 MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
-_FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
+DISK_WAS_FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
                when=lambda rule, told: any(rule.facts.broker_name(one.at) == told.about[2].broker_name
                                            for one in rule.past.of(events.DiskFilled)))
 
@@ -51,7 +51,7 @@ class polls_follow_one_another(Polled):
     shipped = "violated: V26 a crash looks like a stop"
     cite = "DefaultLitePullConsumerImpl#poll, #seek, AssignedMessageQueue"
     excuses = (
-        _FULL,
+        DISK_WAS_FULL,
         cause("V26", "the machine of the queue's broker lost its power, and its store came up as after a stop",
               when=_crash_looked_like_a_stop),
     )
@@ -96,7 +96,7 @@ class only_what_was_worked_on_is_committed(Polled):
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll"
-    excuses = (_FULL,)
+    excuses = (DISK_WAS_FULL,)
 
     polled, done = (Kept("at group mq") for _ in range(2))
 

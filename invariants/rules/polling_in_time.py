@@ -1,4 +1,4 @@
-"""Rules of applications that poll: how long a poll takes, that queues are pulled, that commits are sent, and seeks."""
+"""Rules of applications that poll: how long a poll takes, that queues are pulled, and that commits are sent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.polling import Polled
-from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Told, on
 from invariants.rules.weather import broker_was_away, clock_was_set
 
-_AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
+BROKER_AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
 
 
 class poll_waits_as_asked(Duty):
@@ -78,8 +78,8 @@ class polled_queue_is_pulled(Duty):
     about = "at group mq"
     within_ms = deadlines.pulled
     paid_by = (events.PollerShutDown,)
-    excuses = (_AWAY, cause("U18", "its application has left the topic before, and subscribed it again",
-                            when=lambda rule, told: told.about[:2] in rule.left))
+    excuses = (BROKER_AWAY, cause("U18", "its application has left the topic before, and subscribed it again",
+                                  when=lambda rule, told: told.about[:2] in rule.left))
     late = "{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms"
 
     left = Kept("at group", begins=(events.TopicLeft,))
@@ -118,7 +118,7 @@ class topic_taken_again_is_pulled(Duty):
     about = "at group mq"
     within_ms = deadlines.pulled
     paid_by = (events.PullSuspended, events.PollerShutDown, Match(events.QueueRested, having=lambda one: one.rested))
-    excuses = (_AWAY,)
+    excuses = (BROKER_AWAY,)
     late = ("{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms, since its "
             "topic was subscribed again")
 
@@ -141,19 +141,21 @@ class polled_is_committed(Duty):
     """What an application was done with, or has committed itself, its consumer commits in time.
 
     autoCommit commits with a poll, every five seconds, and what was committed is sent with the offsets of the timer,
-    and when the consumer shuts down, which begins with that: what is committed later is not. Of a queue that it does
-    not have any more it need not be sent.
+    and when the consumer shuts down, which begins with that: what is committed later is not. Whatever was polled before
+    a poll, and another one began five seconds later, autoCommit has committed in between. Of a queue that it does not
+    have any more it need not be sent.
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown"
     about = "at group mq"
     within_ms = deadlines.polled_is_sent
-    excuses = (_AWAY,)
+    excuses = (BROKER_AWAY, clock_was_set("at"))
     late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
             "committed that for {waited_ms} ms")
 
-    # Behind what was polled; what was committed by hand of that; what was sent.
-    polled, by_hand, sent = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(3))
+    # Behind what was polled; what was committed of that for certain, by hand or by autoCommit; what was sent; and when
+    # polls began, with what was polled before each.
+    polled, committed, sent, marks = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(4))
     stopping = Kept("at group", begins=(events.PollerStopping,))
 
     @on(events.QueuesHeld)
@@ -177,7 +179,18 @@ class polled_is_committed(Duty):
             if key[:2] == (at, event.group) and offset > self.sent.get(key, NO_OFFSET):
                 self.owe(key, ms, offset)
                 if isinstance(event, events.CommitAsked):
-                    self.by_hand[key] = offset
+                    self.committed[key] = offset
+                else:
+                    self._commits_itself(key, ms, offset)
+
+    def _commits_itself(self, key: tuple[str, str, MessageQueue], ms: int, offset: int) -> None:
+        """A poll begins; offset -- behind what was polled before."""
+        marks = self.marks.setdefault(key, [])
+        while marks and marks[0][0] + deadlines.AUTO_COMMIT_MS <= ms:
+            done = marks.pop(0)[1]
+            if done > self.sent.get(key, NO_OFFSET):
+                self.committed[key] = done
+        marks.append((ms, offset))
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> None:
@@ -185,14 +198,14 @@ class polled_is_committed(Duty):
         self.sent[key] = event.offset
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
-        if event.offset >= self.by_hand.get(key, event.offset + 1):
-            del self.by_hand[key]
+        if event.offset >= self.committed.get(key, event.offset + 1):
+            del self.committed[key]
 
     @on(events.PollerShutDown)
     def ends(self, _: int, at: str, event: events.PollerShutDown) -> Iterator[Told]:
-        """What was committed by hand is sent by now; whether autoCommit has come to the rest nobody knows."""
+        """What was committed is sent by now; whether autoCommit has come to the rest nobody knows."""
         mine = at, event.group
-        for key, offset in [one for one in self.by_hand.items() if one[0][:2] == mine]:
+        for key, offset in [one for one in self.committed.items() if one[0][:2] == mine]:
             since_ms = self.owed[key][0] if key in self.owed else None
             yield self.told(f"{at} has shut down and not sent {offset} of {queue_text(key[2])}, which was committed",
                             *key, since_ms=since_ms)
@@ -200,74 +213,11 @@ class polled_is_committed(Duty):
             table.drop(lambda key: key[:2] == mine)
 
 
-class seek_stays_in_the_queue(Rule):
-    """A seek that returns leads to an offset that the queue has, or to its end."""
-
-    cite = "DefaultLitePullConsumerImpl#seek: minOffset, maxOffset"
-    about = "at group mq"
-
-    @on(events.QueueSought)
-    def seeks(self, _: int, at: str, event: events.QueueSought) -> Iterator[Told]:
-        ends = [stored.max_offset for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
-                if (stored := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
-        if ends and event.offset > max(ends):
-            yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which ends at {max(ends)}",
-                            at, event.group, event.mq)
-
-
-class ways_exclude_each_other(Rule):
-    """Who has subscribed cannot assign queues, and who has assigned some cannot subscribe."""
-
-    cite = "DefaultLitePullConsumerImpl#setSubscriptionType"
-    about = "at group"
-
-    @on(events.WaysMixed)
-    def mixes(self, _: int, at: str, event: events.WaysMixed) -> Iterator[Told]:
-        yield self.told(f"{at} does both", at, event.group)
-
-
-class seek_is_committed(Polled):
-    """Whoever commits behind a seek, when the queue is pulled from there, does not commit what was polled before it."""
-
-    cite = "DefaultLitePullConsumerImpl#nextPullOffset: updateConsumeOffset"
-
-    # Where applications have gone; from there on, what a commit may say: then it is committed by hand.
-    sought = Kept("at group mq", begins=(events.QueueSought,), value=lambda _, event: event.offset)
-    gone = Kept("at group mq", ends=(events.QueueSought,))
-    committed = Kept("at group mq", ends=(events.QueueSought,))
-    excuses = (_AWAY,)
-
-    @on(events.PullSuspended)
-    def pulls(self, _: int, at: str, event: events.PullSuspended) -> None:
-        key = at, event.group, event.mq
-        if self.sought.get(key) == event.offset:
-            self.gone[key] = self.sought.pop(key)
-
-    @on(events.MessagesPolled)
-    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
-        key = at, event.group, event.mq
-        self.sought.pop(key, None)
-        if key in self.gone:
-            self.gone[key] = event.offsets[-1] + 1
-
-    @on(events.CommitAsked)
-    def commits(self, _: int, at: str, event: events.CommitAsked) -> None:
-        self.committed.update({key: offset for key, offset in self.gone.items() if key[:2] == (at, event.group)})
-
-    @on(events.OffsetSent)
-    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
-        key = at, event.group, event.mq
-        most = max(self.committed.get(key, event.offset), self.gone.get(key, NO_OFFSET))
-        if event.offset > most:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, and is at {most} since it has "
-                            "gone back", *key)
-
-
 class poller_begins_where_it_is_to(Polled):
     """A consumer that polls begins a queue of which its group has no offset as configured: at the first message."""
 
     cite = "RebalanceLitePullImpl#computePullFromWhereWithException"
-    excuses = (_AWAY,)
+    excuses = (BROKER_AWAY,)
 
     # The queues that have been pulled since they were taken. What the client was told of a queue last; what it has
     # committed something of.

@@ -14,7 +14,7 @@ from invariants.rules.abandoned_queues import leaves_out, throws
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Promise, Told
+from invariants.rules.rule import Kept, Promise, Told
 from invariants.views import Views
 
 CLUSTERING = "CLUSTERING"  # MessageModel
@@ -110,6 +110,27 @@ class route_cache_becomes_true_in_time(Promise):
                 if not retry and self.known(one.machine, one.group, topic) != set(self.views.queues(topic)):
                     sentence = f"{one.machine} has another route of {topic} than the name servers"
                     yield self.told(sentence, one.machine, one.group, topic)
+
+
+class producers_know_the_queues(Promise):
+    """The queues that a producer chooses from are those of the living masters, of each topic that it has sent to."""
+
+    cite = "MQClientInstance#updateTopicRouteInfoFromNameServer, DefaultMQProducerImpl#getPublishTopicList"
+    about = "at group topic"
+    named = True
+    within_ms = deadlines.all_routed
+
+    lists = Kept("at client_id group topic", begins=(events.PublishInfoUpdated,), ends=(events.ProducerShutDown,),
+                 value=lambda _, event: event.queues)
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        sending = self.views.sending()
+        for (at, client_id, group, topic), queues in self.lists.items():
+            there = self.views.writable(topic)
+            if (group, client_id) in sending and there and {*queues} != {*there}:
+                yield self.told(f"{at} chooses from {len(queues)} queues of {topic}, and there are {len(there)}", at,
+                                group, topic)
 
 
 class list_is_exactly_the_living_in_time(Promise):

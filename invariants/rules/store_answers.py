@@ -1,4 +1,4 @@
-"""What a broker's answer to a put says: that the disk has the message, or that it has waited for disk and slave."""
+"""What a broker's answer to a put says: that the disk has the message, or that it has waited as its sender asks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
-from impl.decisions.names import REPLY_TOPIC_POSTFIX
+from impl.decisions.names import REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.past import place_of
-from invariants.rules.rule import Kept, Rule, Told, after
-from invariants.rules.sending import SENT_ANEW
+from invariants.rules.rule import Kept, Rule, Told, after, on
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
 _UNABLE = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
@@ -34,11 +33,11 @@ class acknowledged_is_on_the_disk(Rule):
     cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, ScheduleMessageService#messageTimeup"
     about = "broker key commit_log_offset"
     excuses = (
-        Excuse("a consumer has sent it itself, and copies of retries say that nobody is to wait for them",
-               when=lambda rule, told: told.about[1:2] in rule.anew),
+        Excuse("a client has sent it, and said that nobody is to wait for it",
+               when=lambda rule, told: told.about[1:2] in rule.unwaited),
         cause("V6", "a force has failed at the broker since it had the message", when=_has_failed_since),
     )
-    anew = Kept("key", survives="all", begins=(SENT_ANEW,))
+    unwaited = Kept("key", survives="all", begins=(Match(events.SendAttempted, having=lambda one: not one.waits),))
 
     # How a broker flushes; how long its records are.
     flushes = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event.flush_disk_type)
@@ -53,6 +52,26 @@ class acknowledged_is_on_the_disk(Rule):
         if size and self.flushes.get((event.broker,)) == _SYNC and not self.views.is_forced(
                 event.broker, event.commit_log_offset, size):
             yield self.told(f"{event.broker} has acknowledged {event.key}, and a loss of power may take it", *key)
+
+
+class sender_is_waited_for(Rule):
+    """A client that sends a message asks its broker to wait for disk and slave.
+
+    A copy that a broker has made for a retry says that nobody is to wait for it. A consumer that cannot send that copy
+    back, and sends it itself, says of it what it was given.
+    """
+
+    cite = "Message#isWaitStoreMsgOK, DefaultMQPushConsumerImpl#sendMessageBack: MessageAccessor#setProperties"
+    about = "at key"
+
+    # What brokers have copied to be tried again.
+    copied = Kept("key", survives="all", begins=(Match(events.MessageAppended, having=lambda one: (
+        one.topic == RMQ_SYS_SCHEDULE_TOPIC and not one.waits)),))
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        if not event.waits and (event.key,) not in self.copied:
+            yield self.told(f"{at} sends {event.key}, and says that nobody is to wait for it", at, event.key)
 
 
 class broker_takes_messages(Rule):

@@ -10,10 +10,10 @@ from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.controller import BrokerController
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
-from impl.decisions.flags import PERM_READ
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.route_queues import QueueData
 from invariants.views.living import Living
 from invariants.views.values import Broker, Filter, QueueLock, Subscription
@@ -206,6 +206,13 @@ class BrokerViews:
             if config is not None and config.perm & PERM_READ:
                 name = broker.broker_name
                 found[name] = max(config.read_queue_nums, found.get(name, 0))
+        return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
+
+    def writable(self, topic: str) -> list[MessageQueue]:
+        """The queues of a topic that may be written at the masters that live, sorted."""
+        masters = [broker for broker in self.brokers() if broker.broker_id == MASTER_ID]
+        found = {broker.broker_name: config.write_queue_nums for broker in masters
+                 if (config := self.topics(broker.machine).get(topic)) is not None and config.perm & PERM_WRITE}
         return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
 
     def _look(self, broker: str, read: Callable[[BrokerController], Sequence[_T]]) -> Sequence[_T]:

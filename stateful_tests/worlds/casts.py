@@ -256,6 +256,15 @@ def tenants(world: World) -> None:
         world.add_producer(f"producer{number}", one)
 
 
+def polling_tenants(world: World) -> None:
+    """The same two tenants poll: each has an application, whose group and topic are called as those of the other."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world, more=[TopicConfig(one.full_topic, 4, 4) for one in TENANTS])
+    for number, one in enumerate(TENANTS, 1):
+        world.add_puller(f"{one.namespace}-{CONSUMERS[0]}", replace(POLLING, namespace=one.namespace))
+        world.add_producer(f"producer{number}", one)
+
+
 def large(world: World) -> None:
     """Two groups that cache few MiB, one of each queue and one of each topic, and are slow; messages are large."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)

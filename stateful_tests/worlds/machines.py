@@ -192,7 +192,7 @@ class Machines(Course):
     @property
     def pollers(self) -> dict[str, DefaultLitePullConsumerImpl]:
         """Machine to the lite pull consumer of the application that polls there."""
-        return {machine: one.consumer for machine, one in self.pullers.items()}
+        return {machine: one.consumer.impl for machine, one in self.pullers.items()}
 
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False,
@@ -239,7 +239,7 @@ class Machines(Course):
 
         async def boot(node: Node) -> None:
             self.pullers[machine] = Puller(node, self.namesrv_addrs, pulling, self.notes)
-            self.notes.consumes(machine, pulling.config.consumer_group, pulling.topic, SUB_ALL)
+            self.notes.consumes(machine, pulling.group, pulling.full_topic, SUB_ALL)
             await self.pullers[machine].run()
 
         self._applications[machine] = boot

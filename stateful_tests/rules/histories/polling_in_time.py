@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import invariants.rules.polling_in_time  # noqa: F401  # declares its rules
+import invariants.rules.polling_in_time
+import invariants.rules.seeking  # noqa: F401  # both declare their rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -13,6 +14,8 @@ from impl.events import (
     ClockJumped,
     CommitAsked,
     ConnectionSevered,
+    ConsumerRegistered,
+    DiskFilled,
     MessagesPolled,
     OffsetAnswered,
     OffsetSent,
@@ -40,8 +43,8 @@ from stateful_tests.rules.written import Tables, Turns, Written
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G = "broker-a", "c1", "G"
 CALM = Bounds()
-POLLED_MS, PULLED_MS, SENT_MS = (
-    limit(CALM) for limit in (deadlines.polled, deadlines.pulled, deadlines.polled_is_sent))
+POLLED_MS, PULLED_MS, SENT_MS, HEARD_MS = (limit(CALM) for limit in (
+    deadlines.polled, deadlines.pulled, deadlines.polled_is_sent, deadlines.heard_of))
 
 Told = tuple[int, str, Any]
 
@@ -104,6 +107,16 @@ def leaves(ms: int = 5, topic: str = "orders", group: str = G) -> Told:
 def looks(ms: int) -> Told:
     """It is time to look."""
     return ms, "world", WorldHealed()
+
+
+def ends(ms: int) -> Told:
+    """Its consumer has shut down."""
+    return ms, C, PollerShutDown(G)
+
+
+def registers(ms: int, connection: str = f"{C}:1", group: str = G) -> Told:
+    """A broker lists a client."""
+    return ms, B, ConsumerRegistered(B, group, C, connection, True, True, frozenset())
 
 
 AGAIN = 1, C, TopicTakenAgain(G, "orders")
@@ -191,6 +204,18 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), ASKED, looks(SENT_MS + 4), (SENT_MS + 5, *STOPPED[1:])),
             (polled(5), ASKED, sent(6), looks(SENT_MS + 4), (SENT_MS + 5, *STOPPED[1:])), bounds=CALM),
     Written("polled_is_committed", (polled(5), ASKED, sent(5), STOPPED), (polled(5), polls(3), STOPPED)),
+    Written("polled_is_committed", (polled(5), polls(3), polls(5_003), ends(5_004)),
+            (polled(5), polls(3), polls(5_002), ends(5_004)), says="has shut down and not sent 6"),
+    Written("polled_is_committed", (polled(5), polls(3), polled(6, ms=4), polls(5_003), sent(5, 5_004), ends(5_005)),
+            (polled(5), polls(3), polled(6, ms=4), polls(5_003), sent(6, 5_004), ends(5_005))),
+    Written("polled_is_committed", (polled(5), polls(3), polls(5_003), ends(5_004)),
+            (polled(5), polls(3), sent(6, 5), polled(6, ms=6), polls(5_003), ends(5_004))),
+    Written("polled_is_committed", (polled(5), polls(3), polls(5_003), ends(5_004)),
+            (polled(5), polls(3, auto_commit=False), polls(5_003, auto_commit=False), ends(5_004))),
+    Written("polled_is_committed", (polled(5), polls(3), polls(5_003), ends(5_004)),
+            (polled(5), polls(3), (4, C, PollerStopping(G)), polls(5_003), ends(5_004))),
+    Written("polled_is_committed", (polled(5), polls(3), polls(5_003), ends(5_004)),
+            ((0, C, ClockJumped(-9_000)), polled(5), polls(3), polls(5_003), ends(5_004))),
     Written("polled_is_committed", (polled(5), sent(6), polled(6), ASKED, STOPPED),
             (polled(5), sent(6), ASKED, STOPPED)),
     Written("polled_is_committed", (polled(5), ASKED, STOPPED), (polled(5), ASKED, BROKER_STARTS, STOPPED)),
@@ -198,11 +223,31 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), (2, C, PollerStopping("H")), ASKED), (polled(5), STOPPING, ASKED)),
     Written("polled_is_committed", (polled(5), (2, "c2", PollerStopping(G)), polls(3)),
             (polled(5), STOPPING, polls(3))),
-    Written("seek_stays_in_the_queue", (sought(6),), (sought(5),), ending(5), says="which ends at 5"),
-    Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5), kept_views=ending(None)),
-    Written("seek_stays_in_the_queue", (sought(6),), (sought(6),), ending(5),
+    Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(5)), ending(5), says="which has 0 to 5"),
+    Written("seek_stays_in_the_queue", (has(MQ), sought(-1)), (has(MQ), sought(0)), ending(5), says="goes to -1"),
+    Written("seek_stays_in_the_queue", (sought(5),), (has(MQ), has(MQ2), sought(5)), ending(5), says="it never had"),
+    Written("seek_stays_in_the_queue", (has(MQ2), sought(5)), (has(MQ), sought(5)), ending(5)),
+    Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), (1, B, DiskFilled(9)), sought(6)), ending(5),
+            kept_views=None),
+    Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(6)), ending(5), kept_views=ending(None)),
+    Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(6)), ending(5),
             kept_views=Tables(brokers=[BROKER._replace(broker_name="broker-b")], stored_at=QueueRange(0, 5))),
     Written("ways_exclude_each_other", (MIXED,)),
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)), (leaves(), pulled(6)),
+            says="whose topic its application has unsubscribed"),
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)), (leaves(), pulled(6), pulled(7, mq=MQ2))),
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)),
+            (leaves(topic="invoices"), pulled(6), pulled(7))),
+    Written("left_topic_is_not_pulled", (pulled(4), leaves(), pulled(6), pulled(7)), (pulled(3), pulled(4), leaves(),
+            pulled(6), (7, C, TopicTakenAgain(G, "orders")), pulled(8), leaves(9), pulled(10))),
+    Written("poller_is_listed", (polls(),), (polls(), registers(2)), says="no broker has heard of G from c1"),
+    Written("poller_is_listed", (polls(), looks(HEARD_MS + 2)), (polls(), looks(HEARD_MS + 1), registers(HEARD_MS + 1)),
+            bounds=CALM),
+    Written("poller_is_listed", (polls(), registers(2, group="H")), (polls(), STOPPED)),
+    Written("poller_is_listed", (polls(), registers(2, "c2:1")), (registers(0), polls())),
+    Written("poller_is_listed", (registers(0), (1, C, ProcessKilled(1, power_loss=False)), polls(2)),
+            (polls(), STOPPED)),
+    Written("poller_is_listed", (polls(),), (polls(),), kept_views=Tables(calm=False)),
     Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 2), ASKED, sent(2))),
     Written("seek_is_committed", (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(5)),
             (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(3), polled(3, 4, ms=4), sent(5))),

@@ -14,6 +14,8 @@ from impl.events import (
     ConsumerRegistered,
     HeartbeatRefused,
     ProcessKilled,
+    ProducerShutDown,
+    PublishInfoUpdated,
     TopicConfigUpdated,
     WorldHealed,
 )
@@ -54,6 +56,14 @@ def held(consumer: Consumer, *queues: HeldQueue, lock: QueueLock | None = None) 
     return members(consumer, process_queues=list(queues), locks={} if lock is None else {(G, MQ): lock})
 
 
+def publishing(*queues: MessageQueue, client_id: str = C, ms: int = 1) -> tuple[int, str, Any]:
+    """A producer chooses from these."""
+    return ms, C, PublishInfoUpdated(client_id, "P", ORDERS, queues)
+
+
+SENDING = Tables(sending={("P", C)}, writable=[MQ, BESIDE])
+NO_SENDER, NO_QUEUES = Tables(sending=set(), writable=[MQ, BESIDE]), Tables(sending={("P", C)}, writable=[])
+PRODUCER_ENDS = (2, C, ProducerShutDown(C, "P"))
 REFUSED = (1, B, HeartbeatRefused(B, G, C, "c1:1"))
 REFUSED_THERE = (1, "broker-b", HeartbeatRefused("broker-b", G, C, "c1:1"))
 HEARD = (2, B, ConsumerRegistered(B, G, C, "c1:1", True, True, frozenset()))
@@ -67,6 +77,14 @@ HEALED, MADE = (9, "", WorldHealed()), (10, B, TopicConfigUpdated(B, ORDERS))
 MADE_LATELY = END_MS - 10, *MADE[1:]
 
 HISTORIES = (
+    Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(BESIDE, MQ)), views=SENDING,
+            says="chooses from 1 queues of orders, and there are 2"),
+    Written("producers_know_the_queues", (HEALED, publishing(BESIDE, MQ), publishing(MQ, ms=2)),
+            (HEALED, publishing(MQ), publishing(MQ, BESIDE, ms=2)), views=SENDING),
+    Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(MQ), PRODUCER_ENDS),
+            views=SENDING),
+    *(Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(MQ)), views=SENDING,
+              kept_views=views) for views in (NO_SENDER, NO_QUEUES)),
     Written("every_name_server_learns_in_time", broken=(),
             views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR}),
             kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE],

@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.held_pulls
 import invariants.rules.retries  # noqa: F401  # both declare their rules
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
@@ -15,13 +16,18 @@ from impl.events import (
     ConsumerRegistered,
     ConsumerShutDown,
     ConsumerStopping,
+    HeldPullAnswered,
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
     MessagesGiven,
+    ProcessKilled,
     PullAnswered,
+    PullHeld,
     PullSuspended,
     QueueDropped,
+    QueuesHeld,
+    QueueSought,
     QueueTaken,
     SendAttempted,
     StoreLoaded,
@@ -74,9 +80,9 @@ def pulled(ms: int, offset: int = 7, *, mq: MessageQueue = MQ, at: str = C, aske
     return ms, at, PullSuspended(ID, G, mq, offset, f"{asked}:10911")
 
 
-def pull_answered(ms: int) -> Told:
+def pull_answered(ms: int, code: PullCode = PullCode.SUCCESS) -> Told:
     """It is answered."""
-    return ms, C, PullAnswered(ID, G, MQ, 0, 8)
+    return ms, C, PullAnswered(ID, G, MQ, code, 8)
 
 
 def arrived(ms: int, offset: int = 7, *, at: str = A, queue_id: int = 0) -> Told:
@@ -98,6 +104,14 @@ ENDS, BEGINS = (3, A, BrokerStopping(A)), (3, A, BrokerStarted(A, A, 0))
 AWAY = (0, A, BrokerStarted(A, A, 0)), (11, A, BrokerStopping(A))
 FAILS_AT_C2 = given(20, at=C2), answered(30, at=C2, level=2)
 RENAMED = (3, A, BrokerStarted(A, f"{A}-renamed", 0))
+
+NOTHING = PullCode.PULL_NOT_FOUND
+NAMED = (0, A, BrokerStarted(A, A, 0))
+HELD = (2, A, PullHeld(A, G, "orders", 0, 7, "c1:1", 5, "*", 15_000))
+ANSWERED = (3, A, HeldPullAnswered(A, "c1:1", 5))
+SOUGHT, HAS = (3, C, QueueSought(G, MQ, 7)), (3, C, QueuesHeld(ID, G, frozenset({MQ})))
+HAS_NONE, HAS_NONE_THERE = ((3, at, QueuesHeld(ID, G, frozenset({MQ2}))) for at in (C, C2))
+DIES, DIES_THERE = ((3, at, ProcessKilled(1, power_loss=False)) for at in (C, A))
 
 HISTORIES = (
     Written("given_up_after_all_attempts", (given(1, 1), dead(2)), (given(1, 2), dead(2)), causes=(),
@@ -225,4 +239,26 @@ HISTORIES = (
               bounds=CALM) for one in (*GONE, STOPS, ENDS, BEGINS, RENAMED)),
     Written("held_pull_ends_in_its_time", (pulled(1), pulled(2, mq=MQ2)),
             (pulled(1), pull_answered(2), pulled(3), pull_answered(4)), views=ALIVE, bounds=CALM),
+    Written("empty_answer_has_waited", (pulled(1), pull_answered(15_000, NOTHING)),
+            (pulled(1), pull_answered(15_001, NOTHING)), says="is told after 14999 ms"),
+    Written("empty_answer_has_waited", (pulled(1), pull_answered(2, NOTHING)), (pulled(1), pull_answered(2))),
+    *(Written("empty_answer_has_waited", (pulled(1), pull_answered(2, NOTHING)),
+              (pulled(1), one, pull_answered(4, NOTHING))) for one in (GONE[0], SOUGHT, HAS)),
+    Written("empty_answer_has_waited", (pulled(1), pull_answered(2, NOTHING)),
+            (pulled(1), pull_answered(15_002, NOTHING), pull_answered(15_003, NOTHING))),
+    Written("empty_answer_has_waited", (pulled(1), pull_answered(2, NOTHING)), (pulled(1), pull_answered(2, NOTHING)),
+            kept_views=Tables(calm=False)),
+    Written("held_pull_is_waited_for", (NAMED, pulled(1), HELD, pulled(4)),
+            (NAMED, pulled(1), HELD, ANSWERED, pulled(4)), says="while a broker holds its last pull"),
+    Written("held_pull_is_waited_for", (NAMED, HELD, pulled(4), pulled(5)), (NAMED, HELD, pulled(4, mq=MQ2))),
+    Written("held_pull_is_waited_for", (NAMED, HELD, pulled(4)), (NAMED, HELD, pulled(4, at=C2))),
+    Written("held_pull_is_waited_for", (NAMED, HELD, pulled(4)), (NAMED, HELD, pulled(4)),
+            kept_views=Tables(calm=False)),
+    *(Written("held_pull_is_waited_for", (NAMED, HELD, pulled(4)), (NAMED, HELD, one, pulled(4)))
+      for one in (GONE[0], SOUGHT, HAS_NONE, ENDS, BEGINS, DIES, DIES_THERE)),
+    Written("held_pull_is_waited_for", (NAMED, HELD, HAS, pulled(4)), (NAMED, HELD, HAS_NONE, pulled(4))),
+    Written("held_pull_is_waited_for", (NAMED, HELD, HAS_NONE_THERE, pulled(4)),
+            (NAMED, HELD, HAS_NONE, HAS_NONE, pulled(4))),
+    Written("held_pull_is_waited_for", (NAMED, HELD, (3, "broker-b", BrokerStopping("broker-b")), pulled(4)),
+            (NAMED, HELD, ENDS, pulled(4))),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import invariants.rules.store_answers  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC as DELAYED
 from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, SendAttempted, StoreLoaded
 from stateful_tests.rules.written import Tables, Written
 
@@ -31,9 +31,14 @@ def failed(ms: int, at: str = B) -> Told:
     return ms, at, ForceFailed("store/commitlog/0", lost=True)
 
 
-def sent_by(group: str) -> Told:
-    """A client sends it, in the name of this group."""
-    return 0, P, SendAttempted(f"{P}@1", group, "k1", 1, MessageQueue("orders", B, 0))
+def sent(*, waits: bool, group: str = CLIENT_INNER_PRODUCER_GROUP) -> Told:
+    """A client sends it itself; waits -- and says that it is to be waited for."""
+    return 0, P, SendAttempted(f"{P}@1", group, "k1", 1, MessageQueue("orders", B, 0), waits=waits)
+
+
+def put_as(topic: str, key: str = "k1", *, waits: bool = False) -> Told:
+    """A broker appends a copy."""
+    return 0, B, MessageAppended(B, topic, 0, 0, 0, 100, key, waits)
 
 
 PUT = (1, B, MessageAppended(B, "orders", 0, 0, 0, 100, "k1"))
@@ -54,13 +59,20 @@ HISTORIES = (
             kept=(loaded(), PUT, answered(2, DISK)), kept_views=CACHED),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED,
             kept=(loaded(), PUT, answered(2, offset=100)), kept_views=CACHED),
-    Written("acknowledged_is_on_the_disk", broken=(loaded(), sent_by("P"), PUT, answered(2)), views=CACHED,
-            kept=(loaded(), sent_by(CLIENT_INNER_PRODUCER_GROUP), PUT, answered(2)), kept_views=CACHED),
+    Written("acknowledged_is_on_the_disk", broken=(loaded(), sent(waits=True), PUT, answered(2)), views=CACHED,
+            kept=(loaded(), sent(waits=False), PUT, answered(2)), kept_views=CACHED),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2), answered(3)), views=CACHED,
             kept=(loaded(), PUT, failed(2), answered(3)), kept_views=ON_DISK, causes=("V6",)),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), failed(0), PUT, answered(3)), views=CACHED, causes=()),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, failed(2, OTHER), answered(3)), views=CACHED,
             kept=(loaded(), answered(3)), kept_views=CACHED, causes=()),
+
+    Written("sender_is_waited_for", broken=(sent(waits=False),), kept=(sent(waits=True),),
+            says="nobody is to wait for it"),
+    Written("sender_is_waited_for", broken=(put_as(DELAYED, "k2"), sent(waits=False)),
+            kept=(put_as(DELAYED), sent(waits=False))),
+    Written("sender_is_waited_for", broken=(put_as(DELAYED, waits=True), sent(waits=False)), kept=(sent(waits=True),)),
+    Written("sender_is_waited_for", broken=(put_as("orders"), sent(waits=False)), kept=(sent(waits=True),)),
 
     Written("time_outs_are_waited", broken=(PUT, answered(DISK_MS, DISK)), kept=(PUT, answered(DISK_MS + 1, DISK)),
             says="its disk was too slow"),

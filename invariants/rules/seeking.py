@@ -1,0 +1,133 @@
+"""Rules of applications that poll: where they go in their queues, what they leave, and as whom they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from impl import events
+from impl.decisions.start_offset import NO_OFFSET
+from invariants.rules import deadlines
+from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
+from invariants.rules.polling import DISK_WAS_FULL, Polled
+from invariants.rules.polling_in_time import BROKER_AWAY
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
+
+
+class left_topic_is_not_pulled(Rule):
+    """Nothing of a topic that an application has unsubscribed is pulled, but for a pull that is about to begin."""
+
+    cite = "DefaultLitePullConsumerImpl#unsubscribe: removePullTaskCallback, PullTaskImpl#run"
+    about = "at group mq"
+
+    left = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicTakenAgain,))
+    pulled = Kept("at group mq")
+
+    @on(events.TopicTakenAgain)
+    def subscribes(self, _: int, at: str, event: events.TopicTakenAgain) -> None:
+        self.pulled.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic)
+
+    @on(events.PullSuspended)
+    def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        if (at, event.group, event.mq.topic) in self.left and key in self.pulled:
+            yield self.told(f"{at} pulls {queue_text(event.mq)}, whose topic its application has unsubscribed", *key)
+        if (at, event.group, event.mq.topic) in self.left:
+            self.pulled[key] = ms
+
+
+class poller_is_listed(Duty):
+    """Where nothing fails brokers list an application that polls, under the name of its group."""
+
+    cite = "DefaultLitePullConsumer#start: wrapNamespace, MQClientInstance#prepareHeartbeatData"
+    calm = True
+    about = "client group"
+    within_ms = deadlines.heard_of
+    paid_by = (Match(events.PollerShutDown, of="client=at group"),
+               Match(events.ConsumerRegistered, of="client=connection.machine group"))
+    late = "no broker has heard of {group} from {client} for {waited_ms} ms, which polls for it"
+
+    listed = Kept("client group", machine="client", begins=(
+        Match(events.ConsumerRegistered, of="client=connection.machine group"),))
+
+    @on(events.PollBegan)
+    def polls(self, ms: int, at: str, event: events.PollBegan) -> None:
+        if (at, event.group) not in self.listed:
+            self.owe((at, event.group), ms)
+
+
+class seek_stays_in_the_queue(Rule):
+    """A seek that returns leads to an offset that the queue has, or to its end; and the queue is one of the consumer's.
+
+    While it asks where the queue begins and ends another member may take the queue.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#seek: minOffset, maxOffset, AssignedMessageQueue#messageQueues"
+    about = "at group mq"
+    excuses = (DISK_WAS_FULL,)
+
+    had = Kept("at group mq")
+
+    @on(events.QueuesHeld)
+    def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
+        self.had.update({(at, event.group, mq): ms for mq in sorted(event.mqs)})
+
+    @on(events.QueueSought)
+    def seeks(self, _: int, at: str, event: events.QueueSought) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        stored = [one for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
+                  if (one := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
+        least, most = (min(one.min_offset for one in stored), max(one.max_offset for one in stored)) if stored else (
+            event.offset, event.offset)
+        if not least <= event.offset <= most:
+            yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which has {least} to {most}", *key)
+        if key not in self.had:
+            yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which it never had", *key)
+
+
+class ways_exclude_each_other(Rule):
+    """Who has subscribed cannot assign queues, and who has assigned some cannot subscribe."""
+
+    cite = "DefaultLitePullConsumerImpl#setSubscriptionType"
+    about = "at group"
+
+    @on(events.WaysMixed)
+    def mixes(self, _: int, at: str, event: events.WaysMixed) -> Iterator[Told]:
+        yield self.told(f"{at} does both", at, event.group)
+
+
+class seek_is_committed(Polled):
+    """Whoever commits behind a seek, when the queue is pulled from there, does not commit what was polled before it."""
+
+    cite = "DefaultLitePullConsumerImpl#nextPullOffset: updateConsumeOffset"
+
+    # Where applications have gone; from there on, what a commit may say: then it is committed by hand.
+    sought = Kept("at group mq", begins=(events.QueueSought,), value=lambda _, event: event.offset)
+    gone = Kept("at group mq", ends=(events.QueueSought,))
+    committed = Kept("at group mq", ends=(events.QueueSought,))
+    excuses = (BROKER_AWAY,)
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> None:
+        key = at, event.group, event.mq
+        if self.sought.get(key) == event.offset:
+            self.gone[key] = self.sought.pop(key)
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+        key = at, event.group, event.mq
+        self.sought.pop(key, None)
+        if key in self.gone:
+            self.gone[key] = event.offsets[-1] + 1
+
+    @on(events.CommitAsked)
+    def commits(self, _: int, at: str, event: events.CommitAsked) -> None:
+        self.committed.update({key: offset for key, offset in self.gone.items() if key[:2] == (at, event.group)})
+
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        most = max(self.committed.get(key, event.offset), self.gone.get(key, NO_OFFSET))
+        if event.offset > most:
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, and is at {most} since it has "
+                            "gone back", *key)
