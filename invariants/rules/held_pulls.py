@@ -20,6 +20,12 @@ _RESETS = Excuse("its client was told to reset queues: the thread that hears ans
                  by=Match(events.ResetReceived, of="at group"), lasts=deadlines.reset)
 
 
+def _a_broker_was_renamed(rule: Any, _: Told) -> bool:
+    """Whether a machine has started as a broker under two names."""
+    started = rule.past.of(events.BrokerStarted)
+    return len({(one.at, one.event.broker_name) for one in started}) > len({one.at for one in started})
+
+
 class arriving_message_answers_the_pull(Rule):
     """Where nothing fails a pull that is held is answered when a message arrives for it, and not at the next scan.
 
@@ -146,7 +152,8 @@ class held_pull_is_waited_for(Rule):
     cite = "DefaultMQPushConsumerImpl: CONSUMER_TIMEOUT_MILLIS_WHEN_SUSPEND, BROKER_SUSPEND_MAX_TIME_MILLIS"
     about = "at group mq"
     calm = True
-    excuses = (_RESETS,)
+    excuses = (_RESETS, Excuse("a broker has another name now, and is asked for queues of both",
+                               when=_a_broker_was_renamed))
 
     # Whose pulls brokers hold: the machine of the client, its group and the queue, and which broker.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
