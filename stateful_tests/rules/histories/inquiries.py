@@ -56,6 +56,8 @@ HISTORIES = (
     Written("message_is_found_by_its_key", (ONE, TWO, asked(), told(50, 100, 200)),
             (ONE, TWO, asked(), told(50, 100, 200)), views=BOTH,
             kept_views=has((100, 11_000), (200, 19_000), begin=51)),
+    Written("message_is_found_by_its_key", (ONE, TWO, asked(), told(50, 100, 200)),
+            (ONE, TWO, asked(), told(100, 200)), views=has((100, 11_000), (200, 19_000), begin=50)),
     Written("message_is_found_by_its_key", (ONE, asked(), told()), (ONE, asked(), told(7)), views=BOTH,
             kept_views=has()),
 )

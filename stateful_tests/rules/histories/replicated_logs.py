@@ -17,12 +17,13 @@ from impl.events import (
     SlaveDisconnected,
     StoreLoaded,
 )
+from invariants.rules import deadlines
 from invariants.views import Broker, StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 M, S, N, P = "broker-a", "broker-s", "broker-n", "producer1"
 MASTER, SLAVE, SYNC = "ASYNC_MASTER", "SLAVE", "SYNC_MASTER"
-LATE_MS = 1_000_000
+LATE_MS, COPIED_MS = 1_000_000, deadlines.copied(STORMY)
 Told = tuple[int, str, Any]
 
 
@@ -156,6 +157,9 @@ HISTORIES = (
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE)),
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 200)), views=has(record(200)),
             kept=(*BOTH, appended(1, 100), copied(2, 200)), kept_views=has(record(200, "k7")), causes=()),
+    # What came with a former frame is not looked at again.
+    Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
+            kept=(*BOTH, copied(1, 0), appended(2, 100), copied(3, 100)), kept_views=has(ONE, record(100))),
     # It is there twice.
     Written("copies_are_where_they_were_put", broken=(*BOTH, appended(1, 100), copied(2, 0)), views=has(ONE),
             kept=(*BOTH, appended(1, 0), appended(1, 100), copied(2, 0)), kept_views=has(ONE)),
@@ -197,6 +201,8 @@ HISTORIES = (
             views=has(record(0, "k0")), causes=("V11",), says="its master had lost its own"),
     Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0, 100), answered(3)),
             views=has(OTHER), causes=("V32",), says="at other places"),
+    Written("acknowledged_is_copied", broken=(*SYNC_BOTH, appended(1, 0), copied(2, 0), answered(3)),
+            views=has(OTHER), causes=(), says="never had it"),
 
     # A slave stays behind.
     Written("slave_catches_up_in_time", broken=(*BOTH, *LATER), views=has(ONE, brokers=ALIVE),
@@ -228,7 +234,19 @@ HISTORIES = (
             views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
             kept=(*BOTH, *WHOLE), kept_views=has(
                 record(100, "k2"), then=Turns((), (), (record(100, "k2"),), (ONE,)), brokers=ALIVE)),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *LATER[:3], appended(3 + COPIED_MS, 200, "k3")),
+            views=has(ONE, brokers=ALIVE), kept=(*BOTH, *WHOLE), kept_views=has(
+                record(100, "k2"), then=Turns((), (), (ONE,), (record(100, "k2"),)), brokers=ALIVE)),
+    Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE[:3], loaded(4, S, SLAVE, 0, 200), WHOLE[3]),
+            views=has(record(100, "k2"), then=lambda at: (ONE,) if at == M else (record(100, "k2"),), brokers=ALIVE),
+            kept=(*BOTH, *WHOLE[:3], copied(5, 200), WHOLE[3]), kept_views=has(
+                record(100, "k2"), record(200, "k3"), brokers=ALIVE,
+                then=Turns((), (), (record(100, "k2"),), (ONE,), (ONE,))), causes=("V29",)),
     # A slave that has lost all begins anew.
+    Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",),
+            views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
+            kept=(*BOTH, *WHOLE[:3], loaded(4, S, SLAVE), copied(5, 100), WHOLE[3]), kept_views=has(
+                record(100, "k2"), then=Turns((), (), (ONE,), (), (record(100, "k2"),), (ONE,)), brokers=ALIVE)),
     Written("slave_catches_up_in_time", broken=(*BOTH, *WHOLE), causes=("V29",),
             views=has(record(100, "k2"), then=at_master(ONE), brokers=ALIVE),
             kept=(*BOTH, *WHOLE[:3], loaded(4, S, SLAVE), copied(5, 0, size=200), WHOLE[3]),
