@@ -10,6 +10,7 @@ reason why no test can notice it.
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -82,10 +84,22 @@ def mutants_of(file: str, cosmic_ray: str) -> list[Mutant]:
 
 
 def only(file: str) -> str:
-    """The option of pytest that chooses the tests of the rules that a file declares; none for a part of the engine."""
+    """The option of pytest that chooses the tests of the rules that a file declares; none for a part of the engine.
+
+    Rules of other files count if these import from it: what a file has for others is noticed by their tests.
+    """
     module = file.removesuffix(".py").replace("/", ".")
-    names = [rule.__name__ for rule in RULES.values() if rule.__module__ == module]
-    return f"-k '{' or '.join(names)} or predicate or put_down'" if names else ""
+    if all(rule.__module__ != module for rule in RULES.values()):
+        return ""
+    names = [rule.__name__ for rule in RULES.values() if module in {rule.__module__, *imported(rule.__module__)}]
+    return f"-k '{' or '.join(names)} or predicate or put_down'"
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """The modules from which a file of the rules imports something."""
+    tree = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text("utf-8"))
+    return frozenset(one.module or "" for one in ast.walk(tree) if isinstance(one, ast.ImportFrom))
 
 
 def read(dumped: str, file: str) -> Iterator[Mutant]:

@@ -50,4 +50,9 @@ def test_what_nobody_can_notice_is_a_line_of_its_file_and_has_a_reason() -> None
 def test_the_tests_of_a_rule_are_chosen_by_its_name_and_the_engine_has_all() -> None:
     assert mutants.only("invariants/rules/group_tables.py").startswith("-k '")
     assert "closed_producer_is_delisted" in mutants.only("invariants/rules/group_tables.py")
+    assert "broker_takes_messages" not in mutants.only("invariants/rules/group_tables.py")
     assert mutants.only("invariants/rules/rule.py") == ""
+
+
+def test_what_a_file_has_for_others_is_noticed_by_their_tests() -> None:
+    assert "given_up_after_all_attempts" in mutants.only("invariants/rules/sending.py")
