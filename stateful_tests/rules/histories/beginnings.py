@@ -178,6 +178,9 @@ HISTORIES = (
     Written("no_beginning_skips", (*KNOWN, (100, B, GroupOffsetsRemoved(B, "H")), taken(101, C2, 100)),
             (*KNOWN, REMOVED, answered(101, 98), taken(102, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, taken(1, C2, 100)), (*KNOWN, BROADCASTING, taken(1, C2, 100))),
+    # Another queue was reset; and something was left out before anybody knew of an offset.
+    *(Written("no_beginning_skips", (START, *before, *KNOWN, taken(1, C2, 100)))
+      for before in (((0, C, OffsetReset(C, G, RETRY, 4)),), (subscribes("red"), pulled(0, 20, 98)))),
     Written("no_beginning_skips", (*KNOWN, taken(1, C2, 100)), (*KNOWN, LOST_POWER, answered(101, 98),
                                                                taken(102, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, LOST_POWER, committed(300_000, 99), taken(300_001, C2, 100)),
