@@ -19,6 +19,7 @@ from impl.variants.bugs import (
     name_server,
     offsets as offset_bugs,
     own_terms,
+    permissions,
     polling,
     ports,
     producing,
@@ -26,6 +27,7 @@ from impl.variants.bugs import (
     pulling,
     rebalancing,
     replicas as replica_bugs,
+    requests as request_bugs,
     retries,
     seeded,
     sending as sending_bugs,
@@ -73,6 +75,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
+    *permissions.BUGS, *request_bugs.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

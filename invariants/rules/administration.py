@@ -50,9 +50,14 @@ class made_topic_is_announced(Rule):
     cite = "AdminBrokerProcessor#updateAndCreateTopic: registerIncrementBrokerData"
     about = "server name"
 
-    given = Kept("server name", machine="server", begins=(Match(
-        events.OrderGiven, having=lambda event: event.kind == TOPIC),))
+    # When orders about a topic were given that were not done yet: an answer is that to the first, or a later one.
+    given = Kept("server name", machine="server")
     announced = Kept("broker", machine="broker")
+
+    @on(events.OrderGiven)
+    def is_given(self, ms: int, _: str, event: events.OrderGiven) -> None:
+        if event.kind == TOPIC:
+            self.given.setdefault((event.server, event.name), []).append(ms)
 
     @on(events.RegistrationEncoded)
     def announces(self, ms: int, _: str, event: events.RegistrationEncoded) -> None:
@@ -60,9 +65,10 @@ class made_topic_is_announced(Rule):
 
     @on(events.OrderDone)
     def done(self, _: int, __: str, event: events.OrderDone) -> Iterator[Told]:
-        given_ms = self.given.get((event.server, event.name)) if event.kind == TOPIC and event.wanted else None
+        waiting = self.given.get((event.server, event.name)) if event.kind == TOPIC else None
+        given_ms = waiting.pop(0) if waiting else None
         lately_ms = self.announced.get((event.server,), {}).get(event.name, -inf)
-        if given_ms is not None and lately_ms < given_ms:
+        if event.wanted and given_ms is not None and lately_ms < given_ms:
             yield self.told(f"{event.server} has not announced {event.name}", event.server, event.name)
 
 
@@ -118,19 +124,23 @@ class closed_topics_get_no_messages(Rule):
     about = "at broker_name topic"
     calm = True
 
-    # Since when no name server lets a topic be written at a broker.
-    closed_ms = Kept("broker_name topic", survives="all")
+    # Since when no name server lets a topic be written at a broker, and no operator has opened it.
+    closed_ms = Kept("broker_name topic", survives="all", ends=(Match(
+        events.OrderGiven, of="topic=name", having=lambda one: one.kind == TOPIC and _opens(one.wanted)),))
     _looked_ms = -inf
 
     def look(self, now_ms: int) -> Iterator[Told]:
-        """See Rule."""
-        if now_ms - self._looked_ms >= deadlines.SCAN_MS:
+        """See Rule; what is closed is looked at each time."""
+        if self.closed_ms or now_ms - self._looked_ms >= deadlines.SCAN_MS:
             self._looked_ms = now_ms
-            closed = set.intersection(*map(self._closed, self.views.namesrvs()), self._closed_anywhere())
+            closed = self._closed_everywhere()
             self.closed_ms.drop(lambda key: key not in closed)
             for key in closed:
                 self.closed_ms.setdefault(key, now_ms)
         return iter(())
+
+    def _closed_everywhere(self) -> set[tuple[str, str]]:
+        return set.intersection(*map(self._closed, self.views.namesrvs()), self._closed_anywhere())
 
     def _closed_anywhere(self) -> set[tuple[str, str]]:
         return {key for namesrv in self.views.namesrvs() for key in self._closed(namesrv)}
@@ -145,9 +155,15 @@ class closed_topics_get_no_messages(Rule):
     def attempts(self, ms: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
         key = event.mq.broker_name, event.mq.topic
         closed_ms = self.closed_ms.get(key)
-        if event.listed and closed_ms is not None and ms - closed_ms > polled(self.bounds):
+        is_late = event.listed and closed_ms is not None and ms - closed_ms > polled(self.bounds)
+        if closed_ms is not None and is_late and key in self._closed_everywhere():
             yield self.told(f"{at} sends to {event.mq.topic} at {key[0]}, {ms - closed_ms} ms after it was closed", at,
                             *key)
+
+
+def _opens(wanted: tuple[int | str | bool, ...] | None) -> bool:
+    """Whether a topic that is to be so may be written; None: it is to go."""
+    return wanted is not None and bool(int(wanted[2]) & PERM_WRITE)
 
 
 polled = deadlines.takes(deadlines.ROUTE_MS + 2 * deadlines.TIMERS * deadlines.CALL_MS)

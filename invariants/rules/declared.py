@@ -14,8 +14,8 @@ CONCEPTS = (
     "causes_of_locks", "causes_of_offsets", "causes_of_routes", "causes_of_shares", "clients", "consumption",
     "copies", "delays", "deliveries", "group_tables", "half_messages", "held_back", "held_pulls", "inquiries",
     "inspections", "known_brokers", "leaving", "listening", "locks", "membership", "notices", "observed", "offsets",
-    "orders", "ownership", "polling", "polling_in_time", "progress", "promises", "pull_answers", "pulling",
-    "registration", "replicated_logs", "requests", "resets", "retries", "routes", "seeking", "sending",
+    "orders", "ownership", "permissions", "polling", "polling_in_time", "progress", "promises", "pull_answers",
+    "pulling", "registration", "replicated_logs", "requests", "resets", "retries", "routes", "seeking", "sending",
     "server_files", "shares", "shunned_brokers", "store_answers", "stored_logs", "stored_queues", "subscriptions",
     "transactions",
 )

@@ -12,9 +12,10 @@ _SECOND_MS = 1_000
 
 
 class message_is_found_by_its_key(Rule):
-    """Who asks for a key and a time is told all messages of the topic with that key and time, and none without it.
+    """Who asks for a key and a time is told all messages of the topic with that key and time, and no others.
 
-    Those near the ends of the time may be left out, and those beyond the number that is told at once.
+    Those near the ends of the time may be left out, and those beyond the number that is told at once. An index counts
+    the seconds that have begun.
     """
 
     cite = "QueryMessageProcessor#queryMessage, IndexService#buildIndex, #queryOffset"
@@ -44,3 +45,8 @@ class message_is_found_by_its_key(Rule):
         if there and wrong and wrong[0] >= least:
             yield self.told(f"{at} asks {event.broker} for {event.key}, and is told of the message at {wrong[0]}, "
                             "which has another key", *event[:3])
+        others = [(offset, ms) for offset, ms in there if offset in event.offsets
+                  and not event.begin_ms <= ms < event.end_ms + _SECOND_MS]
+        if others:
+            yield self.told(f"{at} asks {event.broker} for {event.key} from {event.begin_ms} to {event.end_ms}, and is "
+                            f"told of the message at {others[0][0]}, which was stored at {others[0][1]}", *event[:3])

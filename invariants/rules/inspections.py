@@ -22,6 +22,7 @@ class operators_are_told_what_is_so(Rule):
 
     cite = ("AdminBrokerProcessor#getConsumeStats, #getTopicStatsInfo, #getConsumerConnectionList, "
             "#getProducerConnectionList, #queryTopicConsumeByWho, Broker2Client#getConsumeStatus, "
+            "#getEarliestMsgStoretime, QueryMessageProcessor#viewMessageById, "
             "RouteInfoManager#getTopicsByCluster, #getSystemTopicList, #getUnitTopics, KVConfigManager#getKVConfig")
     about = "server what name"
     calm = True
@@ -105,6 +106,19 @@ def _begin_of(views: Views, server: str, topic: str, queue_id: str) -> Answer:
     return () if found is None else (found.min_offset,)
 
 
+def _message(views: Views, server: str, offset: str) -> Answer:
+    """Where in the log a message is, and its key."""
+    return tuple((one.commit_log_offset, one.key) for one in views.log_records(server)
+                 if one.commit_log_offset == int(offset))
+
+
+def _earliest(views: Views, server: str, topic: str, queue_id: str) -> Answer:
+    """When the first message of a queue was stored; -1: it has none."""
+    found = views.stored_at(server, topic, int(queue_id))
+    ms = None if found is None else views.stored_ms(server, topic, int(queue_id), found.min_offset)
+    return (-1 if ms is None else ms,)
+
+
 def _topics_of_broker(views: Views, server: str) -> Answer:
     return tuple(sorted((topic, *data[1:]) for topic, data in views.topics(server).items()))
 
@@ -167,6 +181,7 @@ def _pairs(table: dict[str, Any]) -> Answer:
 ASKED_FOR: dict[str, Callable[..., Any]] = {
     "consume stats": _consume_stats, "topic stats": _topic_stats, "consumers": _consumers, "producers": _producers,
     "consuming groups": _who_consumes, "progress": _progress, "end": _end_of, "begin": _begin_of,
+    "message": _message, "earliest message": _earliest,
     "broker's topics": _topics_of_broker, "broker's groups": _groups_of_broker,
     "members": lambda views, server, group: tuple(views.listed(server, group)),
     "routed topics": lambda views, server: tuple(sorted(views.queue_datas(server))),

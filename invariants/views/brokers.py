@@ -62,6 +62,11 @@ class BrokerViews:
         found = self.living.broker(broker)
         return None if found is None else found.config.transaction_check_max
 
+    def reads_slaves(self, broker: str) -> bool:
+        """BrokerConfig.slaveReadEnable."""
+        found = self.living.broker(broker)
+        return found is not None and found.config.slave_read_enable
+
     def topics(self, broker: str) -> dict[str, QueueData]:
         """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
         found = self.living.broker(broker)

@@ -133,6 +133,14 @@ class StoreViews:
         _, request = (None, None) if store is None or offset is None else next(_requests(store, offset), (None, None))
         return None if request is None else request.store_timestamp
 
+    def is_far_back(self, broker: str, topic: str, queue_id: int, index: int) -> bool | None:
+        """Whether a message lies behind the part of the log that memory holds; None: the queue has no such unit."""
+        store = self._store(broker)
+        queue = None if store is None else queue_of(store, topic, queue_id)
+        if store is None or queue is None or queue.unit(index) is None:
+            return None
+        return _lies_far_back(store, queue, index)
+
     def queue_units(self, broker: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Topic and queue id to the first number of a unit and the one behind the last, equal where there is none."""
         store = self._store(broker)
@@ -188,9 +196,9 @@ def _end(queue: ConsumeQueue) -> int:
     return queue.mapped_file_queue.get_max_offset() // CQ_STORE_UNIT_SIZE
 
 
-def _lies_far_back(store: DefaultMessageStore, queue: ConsumeQueue) -> bool:
-    """Whether offset 0 of a queue is behind the part of the log that memory holds."""
-    unit, config = queue.unit(0), store.config
+def _lies_far_back(store: DefaultMessageStore, queue: ConsumeQueue, index: int = 0) -> bool:
+    """Whether this offset of a queue is behind the part of the log that memory holds."""
+    unit, config = queue.unit(index), store.config
     memory_bytes = config.total_physical_memory_bytes * config.access_message_in_memory_max_ratio // 100
     return unit is not None and store.commit_log.get_max_offset() - unit.offset > memory_bytes
 

@@ -198,7 +198,7 @@ def filtered(world: World) -> None:
     servers(world, enable_property_filter=True)
     for machine in (*CONSUMERS[:2], *SPARE[:1]):
         world.add_consumer(machine, TAGGED, SELECTING, idle=machine in SPARE)
-    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS))
+    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS, properties=(("weight", "3"),)))
 
 
 def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
@@ -377,6 +377,22 @@ def requests(world: World) -> None:
         world.add_producer(f"producer{number + 1}", Sending(TOPIC, (ASK, ASK_LATER)))
 
 
+def guarded(world: World) -> None:
+    """Members of a group, and topics that nobody uses but strangers."""
+    members(ONE)(world)
+    for broker, topic in product(BROKERS, ORDERED_TOPICS):
+        operators.make_topic(world, broker, topic, 2)
+
+
+def far_behind(world: World) -> None:
+    """A world in which there is much to be read, and members are slow; messages are sent meanwhile."""
+    world.listener = SlowListener
+    servers(world, past=PAST)
+    for machine in CONSUMERS[:2]:
+        world.add_consumer(machine, FROM_FIRST)
+    world.add_producer(PRODUCER, Sending(TOPIC))
+
+
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
     """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
 
@@ -424,7 +440,13 @@ FEW_MIB_OF_A_TOPIC = replace(FEW_MIB, consumer_group=OTHER_GROUP, pull_threshold
 FEW_TO_POLL = Pulling(LitePullConsumerConfig(
     "L", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_batch_size=4, pull_threshold_for_all=32,
     pull_threshold_for_queue=6), TOPIC, share=(2, 0), work_ms=2_000)
-BY_SQL = by_sql(f"TAGS = '{TAGS[0]}'")
+BY_SQL = by_sql(
+    f"(TAGS IN ('{TAGS[0]}', 'grey') AND weight BETWEEN 3 AND 4 AND weight BETWEEN 2.5 AND 3 AND weight >= 3 "
+    "AND weight <= 3 AND weight > -4 AND weight < 3.5 AND NOT (weight <> 3) AND size IS NULL AND weight IS NOT NULL) "
+    "OR (weight = 3 AND weight > 3) OR weight < 3 OR weight >= 3.5 OR weight BETWEEN 4 AND 5 OR size IS NOT NULL "
+    "OR size = 1 OR size <> 1 OR NOT (size = 1) OR size NOT IN ('1', '2') OR size > 0 OR size BETWEEN 0 AND 9 "
+    f"OR (TAGS NOT IN ('{TAGS[1]}', '{TAGS[2]}', '{TAGS[0]}')) OR TAGS = 'grey' OR FALSE")
+"""It selects what has the first tag, by each operator once where it is true, and once where it is not, or unknown."""
 SELECTING = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: BY_SQL})
 IN_ONE_ROOM = replace(ONE, strategy=AllocateMessageQueueByMachineRoom(frozenset(ROOMS[1:])))
 """Members of GROUP with this strategy read at the second broker only."""

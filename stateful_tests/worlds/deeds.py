@@ -27,6 +27,8 @@ BETWEEN_MS = 2_300
 """So long behind the timers of clients, which go every 5 s."""
 ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
 """How often messages arrive, how long after one another, and how many in each queue."""
+AGAIN_MS = 1_000
+"""How often somebody looks whether an operator's machine runs."""
 HOUR_MS = 60 * 60 * 1000
 RETIRED_MS = 10_000
 """How long the shutdown of a broker may take before its machine is switched off."""
@@ -184,6 +186,19 @@ def _roll_out(world: World, topic: str, expression: str | None) -> Done:
         if consumer.group == GROUP:
             world.call(machine, uncaught(partial(follow, consumer)))
     return "everybody", f"unsubscribes {topic}" if expression is None else f"subscribes {topic} with {expression}"
+
+
+def done_later(world: World, later_ms: int, job: Callable[[], object]) -> None:
+    """Have an operator do something so much later, or when his machine runs again."""
+    kernel = world.simulation.kernel
+
+    def do(_: object) -> None:
+        if world.alive(OPERATOR):
+            job()
+        else:
+            kernel.at(world.now_ms + AGAIN_MS, do, None)
+
+    kernel.at(world.now_ms + later_ms, do, None)
 
 
 def consume(world: World) -> Done:

@@ -89,7 +89,17 @@ def ask_for_a_key(world: World) -> Done:
     """An operator asks for messages that a broker has, by their keys, and the time at which one of them was stored."""
     broker = one_of(world, "where", living_brokers(world))
     keys = sorted({record.key for record in world.views.log_records(broker) if record.key and record.topic == TOPIC})
-    key = one_of(world, "by which key", (*KEYS, *keys[-KEPT_IN_MIND:]))
+    return _ask_for(world, broker, one_of(world, "by which key", (*KEYS, *keys[-KEPT_IN_MIND:])))
+
+
+def ask_for_shared_keys(world: World, broker: str) -> None:
+    """An operator asks a broker for messages by the keys that many have, near the time of one of them."""
+    for key in KEYS:
+        if world.views.keyed(broker, TOPIC, key):
+            _ask_for(world, broker, key)
+
+
+def _ask_for(world: World, broker: str, key: str) -> Done:
     stored = [ms for _, ms in world.views.keyed(broker, TOPIC, key)]
     at_ms = one_of(world, "when", stored[-KEPT_IN_MIND:])
     window_ms = at_ms - AROUND_MS, at_ms + AROUND_MS

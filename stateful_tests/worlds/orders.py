@@ -10,7 +10,7 @@ from typing import Any
 from impl.common import headers
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
-from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.flags import FLAG_UNIT, PERM_READ, PERM_WRITE
 from impl.events import OrderDone, OrderGiven
 from impl.namesrv.kv_config_manager import NAMESPACE_ORDER_TOPIC_CONFIG
 from impl.ports.remoting import Command
@@ -21,6 +21,7 @@ from stateful_tests.worlds.deeds import (
     OTHER_TOPIC,
     TOPIC,
     Done,
+    done_later,
     each_of,
     masters,
     one_of,
@@ -43,6 +44,9 @@ MORE_GROUP_CONFIGS = tuple(
     SubscriptionGroupConfig("", retry_queue_nums=3, **{one: False}) for one in (
         "consume_enable", "consume_from_min_enable", "consume_broadcast_enable", "notify_consumer_ids_changed_enable"))
 """Each differs from the others by a switch."""
+SWITCHED_OFF = SubscriptionGroupConfig(
+    "", retry_queue_nums=3, consume_enable=False, consume_from_min_enable=False, consume_broadcast_enable=False,
+    notify_consumer_ids_changed_enable=False)
 ORDERED_KEYS = (("notes", "owner"), ("notes", "phone"), ("limits", "owner"))
 """Of each the namespace and the key."""
 KEY_VALUES = ("1", "2", None)
@@ -50,6 +54,8 @@ ORDERED_OFFSETS = tuple((topic, queue_id) for topic in (TOPIC, OTHER_TOPIC) for 
 """Of which topics and queues the groups are given offsets."""
 OFFSET_MS = 5_000
 """So long after one offset the next one is committed."""
+CLOSED_MS = 100_000
+"""For so long a topic is closed that is sent to: clients ask for their routes every 30 s."""
 ILLEGAL_TOPICS = ("TBW102", "SELF_TEST_TOPIC", "a b", "x" * 128, None)
 """Topics that RocketMQ needs for itself, names that none may have; None: a key value without a key."""
 ORDERS_AT_A_TIME = 8
@@ -66,6 +72,25 @@ def administer_groups(world: World) -> Done:
     """The same of topics that have messages, of groups and their offsets, of ordered topics, and of reserved ones."""
     return _give(world, [order for _ in range(ORDERS_AT_A_TIME)
                          for order in one_of(world, "what an operator orders", _MORE_ORDERS)(world)])
+
+
+def close_or_open(world: World) -> Done:
+    """An operator says which groups may consume, and which topics may be read, of those that nobody else uses."""
+    return _give(world, [order for _ in range(ORDERS_AT_A_TIME) for order in one_of(
+        world, "what an operator orders", (_guarded_topic, _guarded_group))(world)])
+
+
+def close_for_a_while(world: World) -> Done:
+    """An operator closes a topic that is sent to, at one broker, for so long that all producers hear of it."""
+    broker = one_of(world, "where", masters(world))
+
+    def order(perm: int) -> Order:
+        header = headers.CreateTopicRequestHeader(TOPIC, 4, 4, perm)
+        return (world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
+                OrderGiven(broker, "topic", TOPIC, (4, 4, perm, 0)))
+
+    done_later(world, CLOSED_MS, lambda: _give(world, [order(PERM_READ | PERM_WRITE)]))
+    return _give(world, [order(PERM_READ)])
 
 
 def _give(world: World, orders: Sequence[Order]) -> Done:
@@ -163,6 +188,21 @@ def _closed_topic(world: World) -> list[Order]:
     header = headers.CreateTopicRequestHeader(topic, queues, queues, perm)
     return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
              OrderGiven(broker, "topic", topic, (queues, queues, perm, 0)))]
+
+
+def _guarded_topic(world: World) -> list[Order]:
+    """A topic that nobody else uses may be read, or written, or both."""
+    broker, topic, perm, flags = each_of(
+        world, ("where", masters(world)), ("which topic", ORDERED_TOPICS),
+        ("the permission", (PERM_WRITE, PERM_READ, PERM_READ | PERM_WRITE)), ("its flags", (FLAG_UNIT, 0)))
+    header = headers.CreateTopicRequestHeader(topic, 2, 2, perm, topic_sys_flag=flags)
+    return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
+             OrderGiven(broker, "topic", topic, (2, 2, perm, flags)))]
+
+
+def _guarded_group(world: World) -> list[Order]:
+    """A group without members may consume, or has all switches off."""
+    return [_group_order(world, (GROUP_CONFIGS[0], SWITCHED_OFF))]
 
 
 def _offset_order(world: World) -> list[Order]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.concepts import FOLLOWED
-from stateful_tests.worlds import deeds, inspections, operators, orders, strangers
+from stateful_tests.worlds import deeds, inspections, operators, orders, strangers, trespassers
 from stateful_tests.worlds.asking_listeners import AskingListener
 from stateful_tests.worlds.casts import (
     ANYHOW,
@@ -34,7 +34,9 @@ from stateful_tests.worlds.casts import (
     behind_in_order,
     buffered,
     cramped,
+    far_behind,
     filtered,
+    guarded,
     inspected,
     large,
     leaving,
@@ -235,6 +237,16 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              cramped, (*(operators.ask_for_a_time,) * 4, *(strangers.pull_anywhere,) * 4, operators.delete_old_messages,
                        *(strangers.try_what_is_illegal,) * 3, *(strangers.keep_busy,) * 3),
              _GROUPS, concepts=_CRAMPED),
+    Workload("guarded", "Operators close and open what strangers try to read, and stop brokers.", guarded,
+             (*(trespassers.try_what_is_closed,) * 3, *(deeds.stop_broker,) * 2, deeds.join), _GROUPS),
+    Workload("searched", "Strangers end half messages that are not theirs, and ask for messages by place and key.",
+             sending(Sending(TOPIC, (ORDERED, IN_TRANSACTION), transaction_ms=TRANSACTION_MS), transactions=True),
+             (*(trespassers.end_what_is_not_theirs,) * 2, *(trespassers.look_for_a_message,) * 2), _GROUPS),
+    Workload("far_behind", "Operators close a topic, and send a group on that is far behind.", far_behind,
+             (*(orders.close_for_a_while,) * 2, *(operators.reset_by_force,) * 3), _GROUPS),
+    Workload("expiring", "Brokers that register once go on asking for routes; strangers take locks and leave them.",
+             members(ONE), (trespassers.fall_silent, *(trespassers.take_locks,) * 2, *_COME_AND_GO), _GROUPS,
+             concepts=()),
     Workload("outages", "Topics change at brokers whose machines lose their power soon after.", members(ONE),
              (*(operators.create_in_vain,) * 2, operators.create_topic, deeds.stop_broker), _GROUPS),
     Workload("renaming", "Brokers are given other names, and members come and go.", members(ONE),

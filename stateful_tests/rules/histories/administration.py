@@ -23,7 +23,7 @@ from impl.events import (
 from invariants.rules import deadlines
 from invariants.rules.administration import heard, polled
 from invariants.rules.bounds import Bounds
-from invariants.views import Broker, QueueRange, Subscription
+from invariants.views import Broker, QueueRange, StoredRecord, Subscription
 from stateful_tests.rules.histories.promises import MEMBER
 from stateful_tests.rules.written import END_MS, Tables, Turns, Written
 
@@ -122,6 +122,10 @@ HISTORIES = (
     Written("made_topic_is_announced", (given(2), announced(3, "orders"), done(4)), (given(2), done(4, "group"))),
     Written("made_topic_is_announced", (given(2), done(4)), (given(2, wanted=None), done(4, wanted=None))),
     Written("made_topic_is_announced", (given(2), done(4)), (given(2, name="orders"), done(4))),
+    Written("made_topic_is_announced", (given(1), announced(2, TOPIC), done(3), given(4), done(5)),
+            (given(1), announced(2, TOPIC), given(3), done(4))),
+    Written("made_topic_is_announced", (given(1, wanted=None), done(2, wanted=None), announced(3, TOPIC), given(4),
+                                        done(5)), (given(1, wanted=None), announced(3, TOPIC), given(4), done(5))),
     Written("ordered_topics_are_those_of_name_servers", (STARTED, PUT), (STARTED, PUT), bounds=CALM,
             views=listed({TOPIC}, {TOPIC}), kept_views=listed({TOPIC}, {TOPIC}, ordered=[TOPIC]),
             says="is not ordered at broker-a"),
@@ -154,6 +158,23 @@ HISTORIES = (
     Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)), (sends(20_000), sends(POLLED_MS)),
             bounds=CALM, views=routed(CLOSED, CLOSED),
             kept_views=routed(CLOSED, CLOSED, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"})),
+    Written("closed_topics_get_no_messages", (sends(20_000), sends(POLLED_MS)),
+            (sends(20_000), given(POLLED_MS, wanted=(4, 4, 6, 0)), sends(POLLED_MS)), bounds=CALM,
+            views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), given(POLLED_MS, wanted=(4, 4, 4, 0)), sends(POLLED_MS)),
+            (sends(20_000), given(POLLED_MS, wanted=(4, 4, 2, 0)), sends(POLLED_MS)), bounds=CALM,
+            views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), given(POLLED_MS, "group", (4, 4, 2)), sends(POLLED_MS)),
+            (sends(20_000), given(POLLED_MS, wanted=(4, 4, 2, 0)), sends(POLLED_MS)), bounds=CALM,
+            views=routed(CLOSED, CLOSED)),
+    Written("closed_topics_get_no_messages", (sends(20_000), given(POLLED_MS, wanted=None), sends(POLLED_MS)),
+            (sends(20_000), given(POLLED_MS, wanted=(4, 4, 2, 0)), sends(POLLED_MS)), bounds=CALM,
+            views=routed(CLOSED, CLOSED)),
+    inquiry("message", "7", ((7, "l"),), ((7, "k"),), log_records=(
+        StoredRecord(0, "orders", 0, 0, 7, "j"), StoredRecord(7, "orders", 0, 1, 7, "k"))),
+    inquiry("earliest message", "orders 0", (2,), (1,), stored_at=QueueRange(3, 4),
+            stored_ms=lambda *about: about[3] - 2),
+    inquiry("earliest message", "orders 0", (2,), (-1,), stored_at=QueueRange(0, 0), stored_ms=None),
     Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),
             (asked("end", "orders 0"), told("end", "orders 0", 4)), views=Tables(queue_end=4), says="is told (3,) for"),
     Written("operators_are_told_what_is_so", (asked("end", "orders 0"), told("end", "orders 0", 3)),

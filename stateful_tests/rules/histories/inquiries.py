@@ -60,4 +60,10 @@ HISTORIES = (
             (ONE, TWO, asked(), told(100, 200)), views=has((100, 11_000), (200, 19_000), begin=50)),
     Written("message_is_found_by_its_key", (ONE, asked(), told()), (ONE, asked(), told(7)), views=BOTH,
             kept_views=has()),
+    Written("message_is_found_by_its_key", (ONE, asked(), told(100)), (ONE, asked(), told(100)),
+            views=has((100, 9_999)), kept_views=has((100, 10_000)), says="which was stored at 9999"),
+    Written("message_is_found_by_its_key", (ONE, asked(), told(100)), (ONE, asked(), told(100)),
+            views=has((100, 21_000)), kept_views=has((100, 20_999))),
+    Written("message_is_found_by_its_key", (ONE, asked(), told(100)), (ONE, asked(), told()),
+            views=has((100, 21_000))),
 )

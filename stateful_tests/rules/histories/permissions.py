@@ -1,0 +1,208 @@
+"""Written histories of what brokers allow whom, and for how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.route_queues import QueueData
+from impl.events import (
+    BrokerStarted,
+    HalfMessageEnded,
+    InquiryAnswered,
+    InquiryMade,
+    LockReleased,
+    LocksAnswered,
+    MessageAppended,
+    ProcessKilled,
+    PullAnswered,
+    PullFailed,
+    PullSuspended,
+    QueueDropped,
+    TransactionAsked,
+)
+from invariants.rules.permissions import IN_A_ROW, MAY_READ
+from invariants.views import Written as Said
+from stateful_tests.rules.written import Tables, Turns, Written
+
+B, OTHER, C, G, OPERATOR = "broker-a", "broker-b", "c1", "G", "operator"
+MQ, MQ2 = (MessageQueue("orders", B, queue_id) for queue_id in range(2))
+NAME, REFUSED = f"{G} orders", 16
+READ, LOCK, TURN, TIME, SLAVE = ("closed_is_not_read", "locks_last_a_minute", "producers_are_asked_in_turn",
+                                 "half_message_has_its_time", "who_lags_is_sent_to_a_slave")
+DIES = (3, B, ProcessKilled(1, power_loss=False))
+Told = tuple[int, str, Any]
+
+
+STARTS, STARTS_AS_SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
+
+
+# Who may read ---------------------------------------------------------------------------------------------------------
+
+def may(perm: int = 6, consumes: Any = True) -> Tables:
+    """The permission of the topic, and whether the group may consume; None: it is not configured."""
+    return Tables(topics={"orders": QueueData(B, 4, 4, perm, 0)},
+                  group_config=None if consumes is None else (consumes, True))
+
+
+def tries(what: str = MAY_READ, number: int = 1) -> Told:
+    """A stranger pulls."""
+    return 1, OPERATOR, InquiryMade(B, what, NAME, number)
+
+
+def is_told(code: int, what: str = MAY_READ, number: int = 1) -> Told:
+    """He is answered."""
+    return 2, OPERATOR, InquiryAnswered(B, what, NAME, number, (code,))
+
+
+OPEN, SHUT = QueueData(B, 4, 4, 6, 0), QueueData(B, 4, 4, 2, 0)
+
+
+# Locks ----------------------------------------------------------------------------------------------------------------
+
+def clock(*times_ms: int) -> Tables:
+    """What the broker's clock says each time."""
+    return Tables(clock=Turns(*((lambda one=one: one) for one in times_ms)))
+
+
+def answered(*granted: MessageQueue, who: str = C, ms: int = 1, asked: Any = None, group: str = G) -> Told:
+    """A client is granted locks."""
+    return ms, B, LocksAnswered(B, group, who, frozenset({MQ} if asked is None else asked), frozenset(granted))
+
+
+GIVEN_BACK = (2, B, LockReleased(B, G, MQ, C))
+
+
+# Transactions ---------------------------------------------------------------------------------------------------------
+
+def half(ms: int = 1, key: str = "k", at: str = B, topic: str = RMQ_SYS_TRANS_HALF_TOPIC) -> Told:
+    """A broker puts a half message."""
+    return ms, at, MessageAppended(at, topic, 0, 0, 0, 100, key)
+
+
+def asked(at: str = "p1", key: str = "k", group: str = "P", *, from_check: bool = True) -> Told:
+    """A producer tells what became of it, since it is asked."""
+    return 2, at, HalfMessageEnded(f"{at}@1", group, key, "UNKNOW", from_check)
+
+
+def listener(ms: int, *, checked: bool = True, key: str = "k") -> Told:
+    """An application is asked."""
+    return ms, "p1", TransactionAsked("P", key, checked)
+
+
+def producers(*connections: str) -> Tables:
+    """Who is connected: the groups and connections."""
+    return Tables(producers={("P", one): one[:2] for one in connections})
+
+
+ROW = tuple(asked() for _ in range(IN_A_ROW))
+TWO = producers("p1:1", "p2:1")
+
+
+def own(seconds: str) -> Tables:
+    """A half message with a time of its own."""
+    return Tables(written=Said(0, (0, "p1:1"), (("CHECK_IMMUNITY_TIME_IN_SECONDS", seconds),)))
+
+
+NO_OWN = Tables(written=Said(0, (0, "p1:1"), (("KEYS", "red"),)))
+
+
+# Slaves ---------------------------------------------------------------------------------------------------------------
+
+def pulls(offset: int = 0, most: int = 4) -> Told:
+    """A member pulls."""
+    return 1, C, PullSuspended(C, G, MQ, offset, f"{B}:10911", most)
+
+
+def sent_to(broker_id: int, code: int = 0, going_on: int = 4) -> Told:
+    """It is told whom to ask next."""
+    return 2, C, PullAnswered(C, G, MQ, code, going_on, broker_id)
+
+
+def far(near_from: int, *, reads_slaves: bool = True, end: int = 20, group: Any = (0, 0, 0, 0, 0, 0, 1)) -> Tables:
+    """A queue whose messages before this one are not in memory, and which ids the group has."""
+    return Tables(is_far_back=lambda *about: about[3] < near_from if 0 <= about[3] < end else None, queue_end=end,
+                  reads_slaves=reads_slaves, group_config=group)
+
+
+FAILS, GIVES_UP = (1, C, PullFailed(C, G, MQ)), (1, C, QueueDropped(C, G, MQ, True))
+
+HISTORIES = (
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(REFUSED)), views=may(consumes=False), says="may not be"),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(REFUSED)), views=may(perm=2)),
+    Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(19)), views=may(), says="may be, and is answered 16"),
+    Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(0)), views=may(consumes=None)),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2),
+            kept_views=Tables(topics=Turns({"orders": SHUT}, {"orders": OPEN}), group_config=None)),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(17)), views=may(perm=2), kept_views=Tables(topics={})),
+    Written(READ, (tries(), is_told(0)), (tries("end"), is_told(0, "end")), views=may(perm=2)),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(0, number=2)), views=may(perm=2)),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2), kept_views=Tables(
+        topics={"orders": SHUT}, group_config=None, calm=False)),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(who="c2")),
+            views=clock(0, 59_000), says="is granted queue 0 of orders at broker-a, which c1 was granted last"),
+    Written(LOCK, (answered(MQ), answered(who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 61_000),
+            says="is refused"),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(MQ, who="c2")),
+            views=clock(0, 59_000), kept_views=clock(0, 59_001)),
+    Written(LOCK, (answered(MQ), answered(who="c2")), (answered(MQ), answered(who="c2")), views=clock(0, 61_000),
+            kept_views=clock(0, 60_999)),
+    Written(LOCK, (answered(),), (answered(MQ),), views=clock(0), says="is refused queue 0 of orders at broker-a, "
+                                                                       "which is free"),
+    Written(LOCK, (STARTS, answered(ms=60_001)), (STARTS, answered(ms=60_000)), views=clock(0)),
+    Written(LOCK, (STARTS, answered(MQ), answered(MQ, who="c2")), (STARTS, answered(MQ), answered(who="c2")),
+            views=clock(0, 1)),
+    Written(LOCK, (answered(MQ), answered()), (answered(MQ), answered(MQ)), views=clock(0, 90_000)),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), GIVEN_BACK, answered(MQ, who="c2")),
+            views=clock(0, 1)),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), DIES, answered(MQ, who="c2")),
+            views=clock(0, 1)),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(MQ, who="c2", group="H")),
+            views=clock(0, 1)),
+    Written(LOCK, (answered(MQ), answered(MQ2, MQ, who="c2", asked={MQ, MQ2})),
+            (answered(MQ), answered(MQ2, who="c2", asked={MQ, MQ2})), views=clock(0, 1)),
+    Written(LOCK, (answered(MQ), answered(MQ), answered(MQ, who="c2")),
+            (answered(MQ), answered(MQ), answered(who="c2")), views=clock(0, 40_000, 70_000)),
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 1),
+            kept_views=Tables(clock=None)),
+    Written(TURN, (half(), *ROW), (half(), *ROW[1:]), views=TWO, says="asks p1 8 times in a row, of 2 producers of P"),
+    Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=producers("p1:1", "p1:2")),
+    Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=Tables(producers={
+        ("P", "p1:1"): "p1", ("Q", "p2:1"): "p2"})),
+    Written(TURN, (half(), *ROW), (half(), *ROW[2:], asked("p2"), *ROW[2:]), views=TWO),
+    Written(TURN, (half(), *ROW), (half(), *[asked(from_check=False) for _ in ROW]), views=TWO),
+    Written(TURN, (half(), *ROW), ROW, views=TWO),
+    Written(TURN, (half(), *ROW), (half(topic="orders"), *ROW), views=TWO),
+    Written(TURN, (half(), *ROW), (half(), half(key="l"), asked("p3", "l", "Q"), *ROW), views=TWO),
+    Written(TURN, (half(), half(key="l", at=OTHER), asked("p3", "l", "Q"), *ROW),
+            (half(), half(key="l"), asked("p3", "l", "Q"), *ROW), views=TWO),
+    Written(TURN, (half(), *ROW), (half(), *ROW[1:], DIES, *ROW[1:]), views=TWO),
+    Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=Tables(producers=Turns(
+        {("P", "p1:1"): "p1", ("P", "p2:1"): "p2"}, {("P", "p1:1"): "p1", ("P", "p3:1"): "p3"}))),
+    Written(TIME, (half(1), listener(3_999)), (half(1), listener(4_001)), views=NO_OWN,
+            says="was put 3998 ms ago, and nobody is to be asked for 6000 ms"),
+    Written(TIME, (half(1), listener(4_000)), (half(1), listener(4_001)), views=Tables(written=None)),
+    Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_001)), views=own("10")),
+    Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_000, checked=False)), views=own("10")),
+    Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_000, key="l")), views=own("10")),
+    Written(TIME, (half(1), listener(8_000)), (half(1, topic="orders"), listener(8_000)), views=own("10")),
+    Written(TIME, (half(1), half(7_000), listener(8_000)), (half(1), half(7_000), listener(8_001)), views=own("10")),
+    Written(SLAVE, (STARTS, pulls(), sent_to(0)), (STARTS, pulls(), sent_to(1)), views=far(9),
+            says="reads queue 0 of orders at broker-a from 0 to 4, to 0"),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(0)), views=far(0)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(0)), (STARTS, pulls(), sent_to(0)), views=far(4), kept_views=far(3)),
+    Written(SLAVE, (STARTS, pulls(18), sent_to(0, going_on=20)), (STARTS, pulls(18), sent_to(0, going_on=21)),
+            views=far(20)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(2)), (STARTS, pulls(), sent_to(1)), views=far(2)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(0)), views=far(9, reads_slaves=False)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(3)), views=far(0),
+            kept_views=far(0, group=(0, 0, 0, 0, 0, 3, 1))),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1, 19)), views=far(0)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1)), views=far(0),
+            kept_views=far(0, group=None)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS_AS_SLAVE, pulls(), sent_to(1)), views=far(0)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, sent_to(1)), views=far(0)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), FAILS, sent_to(1)), views=far(0)),
+    Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), GIVES_UP, sent_to(1)), views=far(0)),
+)

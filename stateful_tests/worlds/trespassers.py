@@ -1,0 +1,174 @@
+"""What strangers try that may not be theirs: to read what is closed, to take locks, to end transactions.
+
+Who they say they are they make up; brokers believe that, and have to look at what it may do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+from impl.common import headers
+from impl.common.byte_buffer import ByteBuffer
+from impl.common.data_version import DataVersion
+from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_decoder import decodes
+from impl.common.request_code import RequestCode, ResponseCode
+from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
+from impl.events import InquiryMade, OrderDone, OrderGiven
+from impl.ports.remoting import Command
+from invariants.rules.permissions import MAY_READ
+from stateful_tests.worlds.deeds import (
+    OPERATOR,
+    TOPIC,
+    Done,
+    done_later,
+    each_of,
+    living_brokers,
+    masters,
+    one_of,
+    uncaught,
+)
+from stateful_tests.worlds.inspections import CLUSTERS, asking
+from stateful_tests.worlds.operators import ask_for_shared_keys
+from stateful_tests.worlds.orders import ORDERED_GROUPS, ORDERED_TOPICS, close_or_open
+from stateful_tests.worlds.world import World
+
+TRIED_MS = 1_000
+"""How long after orders a stranger tries what they are about."""
+ATTEMPTS = 8
+"""How many messages somebody looks for at a time."""
+LOCK_TRIES_MS = ((0, 0), (28_000, 1), (58_000, 2), (62_000, 1), (64_000, 0), (100_000, 2), (126_000, 2))
+"""How long after its first request a stranger asks for a lock, and as whom: for what is another's, too."""
+SILENT_EVERY_MS, SILENT_TIMES = 20_000, 60
+"""How often a broker that registers no more asks for something else, and how many times."""
+RECENT = 64
+"""Among so many of the last messages one is chosen."""
+WRONGS = (("another group", "strangers", 0), ("another place in the queue", None, 1))
+"""Of a half message that is to be ended, what is wrong: who ends it, and how far behind its place in the queue."""
+
+
+def try_what_is_closed(world: World) -> Done:
+    """An operator closes or opens groups and topics that nobody uses, and a stranger pulls each of them as each."""
+    done = close_or_open(world)
+    for broker in masters(world):
+        done_later(world, TRIED_MS, partial(_pull_as_all, world, broker))
+    return done
+
+
+def _pull_as_all(world: World, broker: str) -> None:
+    async def pull_all() -> None:
+        for number, (group, topic) in enumerate(product(ORDERED_GROUPS, (*ORDERED_TOPICS, TOPIC)), world.now_ms):
+            header = headers.PullMessageRequestHeader(
+                group, topic, 0, 0, 1, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*")
+            inquiry = InquiryMade(broker, MAY_READ, f"{group} {topic}", number)
+            await asking(world, inquiry, world.brokers[broker].broker_addr, Command(RequestCode.PULL_MESSAGE, header),
+                         lambda answer: (int(answer.code),))()
+
+    if broker in world.brokers:
+        world.call(OPERATOR, pull_all)
+
+
+def take_locks(world: World) -> Done:
+    """Strangers who read nothing ask for the lock of one queue, one after another, and none gives it back."""
+    broker, queue_id = each_of(world, ("where", masters(world)), ("of which queue", range(4)))
+    mq = MessageQueue(TOPIC, world.brokers[broker].config.broker_name, queue_id)
+    group = f"trespassers-{world.now_ms}"
+
+    def ask(who: int) -> None:
+        body = headers.LockBatchRequestBody(group, f"trespasser-{who}", (mq,))
+        if broker in world.brokers:
+            world.call(OPERATOR, uncaught(partial(
+                world.testers[OPERATOR].invoke_sync, world.brokers[broker].broker_addr,
+                Command(RequestCode.LOCK_BATCH_MQ, body=body), 5_000)))
+
+    for later_ms, who in LOCK_TRIES_MS:
+        done_later(world, later_ms, partial(ask, who))
+    return broker, f"is asked for the lock of queue {queue_id} for 126 s, by three who are nobody"
+
+
+def end_what_is_not_theirs(world: World) -> Done:
+    """A stranger tells a broker to roll a half message back, and names another one, or another group."""
+    broker, (what, group, behind) = each_of(world, ("where", masters(world)), ("what is wrong", WRONGS))
+    halves = [one for one in world.views.log_records(broker) if one.topic == RMQ_SYS_TRANS_HALF_TOPIC]
+    half = one_of(world, "which half message", halves[-RECENT:])
+    client, node, address = world.testers[OPERATOR], world.simulation.nodes[OPERATOR], world.brokers[broker].broker_addr
+    header = headers.EndTransactionRequestHeader(
+        group or "P", half.queue_offset + behind, half.commit_log_offset, TRANSACTION_ROLLBACK_TYPE,
+        msg_id="of a stranger")
+    order = OrderGiven(broker, "illegal", f"an end of a half message with {what}", ())
+
+    async def end() -> None:
+        node.trace(order)
+        answer = await client.invoke_sync(address, Command(RequestCode.END_TRANSACTION, header), 5_000)
+        if answer.code == ResponseCode.SUCCESS:
+            node.trace(OrderDone(*order))
+
+    world.call(OPERATOR, uncaught(end))
+    return broker, f"is sent {order.name}"
+
+
+def look_for_a_message(world: World) -> Done:
+    """Somebody asks for messages by their places in the log, and by keys, and when the first of a queue was stored."""
+    broker = one_of(world, "where", living_brokers(world))
+    records = [one.commit_log_offset for one in world.views.log_records(broker)]
+    offsets = [one_of(world, "which message", records[-RECENT:]) for _ in range(ATTEMPTS)]
+    queue_id = one_of(world, "of which queue", range(4))
+    questions: list[tuple[str, str, Command, Callable[[Any], tuple[Any, ...]]]] = [
+        ("message", str(offset), Command(RequestCode.VIEW_MESSAGE_BY_ID, headers.ViewMessageRequestHeader(offset)),
+         _shown) for offset in offsets]
+    questions.append(("earliest message", f"{TOPIC} {queue_id}", Command(
+        RequestCode.GET_EARLIEST_MSG_STORETIME, headers.QueueOffsetRequestHeader(TOPIC, queue_id)), _earliest))
+    _ask_all(world, broker, questions)
+    ask_for_shared_keys(world, broker)
+    return broker, f"is asked for the messages at {', '.join(map(str, offsets))}, and for the first one of {queue_id}"
+
+
+def fall_silent(world: World) -> Done:
+    """A broker without topics registers once at a name server, and then asks on the same connection for routes.
+
+    One at a time: a broker has its own connection.
+    """
+    namesrv = one_of(world, "which name server", [name for name in world.namesrvs if not any(
+        addr.startswith(f"{OPERATOR}:") for addr in world.views.registered(name))])
+    name = f"silent-{world.now_ms}"
+    header = headers.RegisterBrokerRequestHeader(name, f"{OPERATOR}:{world.now_ms}", CLUSTERS[0], 0)
+    body = headers.RegisterBrokerBody(TopicConfigSerializeWrapper({}, DataVersion(world.now_ms)), [])
+    client, node = world.testers[OPERATOR], world.simulation.nodes[OPERATOR]
+
+    async def register_once() -> None:
+        await client.invoke_sync(f"{namesrv}:9876", Command(RequestCode.REGISTER_BROKER, header, body), 5_000)
+        for _ in range(SILENT_TIMES):
+            await node.sleep(SILENT_EVERY_MS)
+            request = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, headers.TopicRequestHeader(TOPIC))
+            await uncaught(partial(client.invoke_sync, f"{namesrv}:9876", request, 5_000))()
+
+    world.call(OPERATOR, uncaught(register_once))
+    return namesrv, f"is told of {name}, which says nothing more"
+
+
+def _ask_all(
+    world: World, broker: str, questions: Sequence[tuple[str, str, Command, Callable[[Any], tuple[Any, ...]]]],
+) -> None:
+    address = world.brokers[broker].broker_addr
+
+    async def ask_all() -> None:
+        for number, (what, name, request, said) in enumerate(questions, world.now_ms):
+            await asking(world, InquiryMade(broker, what, name, number), address, request, said)()
+
+    world.call(OPERATOR, ask_all)
+
+
+def _shown(answer: Command) -> tuple[Any, ...]:
+    """Of a message where it is, and its key."""
+    found = decodes(ByteBuffer(answer.body or b"")) if answer.code == ResponseCode.SUCCESS else ()
+    return tuple((one.commit_log_offset, one.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)) for one in found)
+
+
+def _earliest(answer: Command) -> tuple[Any, ...]:
+    return (answer.header.timestamp,) if answer.code == ResponseCode.SUCCESS else ()
