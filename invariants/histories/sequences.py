@@ -28,12 +28,14 @@ class Member:
     """A member at a queue of a group: commits, and what an orderly one is delivered and consumes.
 
     committed, consumed -- its last commit, and what it has consumed with the highest offset, since it has the queue.
+    delivered -- the highest offset that it was delivered since then: what it ends beyond that it was delivered before.
     kept -- since when it has it (`Context.last_change`).
     """
 
     context: Context
     committed: Operation | None = None
     consumed: Operation | None = None
+    delivered: int = -1
     kept: int | None = None
     _before: Operation | None = None
 
@@ -43,13 +45,14 @@ class Member:
         self._before = one
         kept = self.context.last_change(one.process, one.group or "", one.queue or "", one.seq)
         if kept != self.kept:
-            self.committed = self.consumed = None
+            self.committed, self.consumed, self.delivered = None, None, -1
         self.kept = kept
         if one.kind == COMMITTED:
             yield from self._commits(one)
         elif one.kind == DELIVERED:
             yield from self._is_delivered(one)
-        elif one.kind == CONSUMED and (self.consumed is None or (one.offset or 0) > (self.consumed.offset or 0)):
+        elif one.kind == CONSUMED and (one.offset or 0) <= self.delivered and (
+                self.consumed is None or (one.offset or 0) > (self.consumed.offset or 0)):
             self.consumed = one
 
     def _commits(self, one: Operation) -> Iterator[Told]:
@@ -59,6 +62,7 @@ class Member:
                           f"{one.group} after {before.offset}.", one.group or "")
 
     def _is_delivered(self, one: Operation) -> Iterator[Told]:
+        self.delivered = max(self.delivered, one.offset or 0)
         if self.consumed is not None and (one.offset or 0) < (self.consumed.offset or 0):
             yield Finding("reordered", (self.consumed, one), f"{one.process} is delivered {one.message} at offset "
                           f"{one.offset} of {one.queue} after it has consumed offset {self.consumed.offset}.",

@@ -212,15 +212,23 @@ def _few(kind: Any, offset: Any, state: sequences.Member) -> Any:
 
     kind -- 1 committed, 2 delivered, 3 consumed; while the member keeps the queue.
     """
+    delivered, further = _highest(offset, kind == 2, state.delivered)  # noqa: PLR2004 - see above
     before = -1 if state.consumed is None else state.consumed.offset or 0
-    highest = np.maximum(np.maximum.accumulate(np.where(kind == 3, offset, -1)), before)  # noqa: PLR2004 - see above
-    higher = np.flatnonzero(np.diff(highest, prepend=before) > 0)
+    highest, higher = _highest(offset, (kind == 3) & (offset <= delivered), before)  # noqa: PLR2004 - same
     back = np.flatnonzero((kind == 2) & (offset < highest))  # noqa: PLR2004 - same
     shown = np.searchsorted(higher, back) - 1
+    ended = np.r_[higher[shown[shown >= 0]], higher[-1:]]
+    begun: Any = np.searchsorted(further, ended) - 1
     commits = np.flatnonzero(kind == 1)
     less = np.flatnonzero(np.diff(offset[commits]) < 0)
-    return np.unique(np.concatenate([back, higher[shown[shown >= 0]], higher[-1:],
+    return np.unique(np.concatenate([back, ended, further[begun[begun >= 0]], further[-1:],
                                      commits[:1], commits[less], commits[less + 1], commits[-1:]]))
+
+
+def _highest(offset: Any, of: Any, before: int) -> tuple[Any, Any]:
+    """At each row the highest offset of some so far, and the rows at which it rises."""
+    highest = np.maximum(np.maximum.accumulate(np.where(of, offset, -1)), before)
+    return highest, np.flatnonzero(np.diff(highest, prepend=before) > 0)
 
 
 def operations(batch: Any) -> Iterator[Operation]:

@@ -136,11 +136,18 @@ def _reordered(history: History) -> Iterator[Said]:
         for other in history:
             if (one.group in orderly and one.kind == "delivered" and other.kind == "consumed" and other.seq < one.seq
                     and _same(one, other, "process", "group", "queue") and (one.offset or 0) < (other.offset or 0)
-                    and not _changed(history, other, one)):
+                    and not _changed(history, other, one) and _was_delivered_since(history, other)):
                 yield _found("reordered", one, one.group)
     for one in history:
         if one.kind in ("acknowledged", "half_committed") and one.key is not None:
             yield from _out_of_key(history, one)
+
+
+def _was_delivered_since(history: History, consumed: Operation) -> bool:
+    """Whether the member was delivered so much of the queue since it has it."""
+    return any(one.kind == "delivered" and one.seq < consumed.seq and (one.offset or 0) >= (consumed.offset or 0)
+               and _same(one, consumed, "process", "group", "queue") and not _changed(history, one, consumed)
+               for one in history)
 
 
 def _out_of_key(history: History, one: Operation) -> Iterator[Said]:

@@ -51,6 +51,13 @@ IN_ORDER = (*KEYED[:3], KEYED[3]._replace(offset=9))
 RED_QUEUES, MORE_QUEUES = (MQ,), (MQ, MQ._replace(queue_id=1))
 
 
+def in_order(kinds: str) -> tuple[Operation, ...]:
+    """What an orderly member does with two messages, of which k2 stands behind k1."""
+    words = {"assigned": TAKEN._replace(orderly=True), "delivered1": DELIVERED, **{
+        f"{one.kind}2": one._replace(message="k2", offset=1) for one in (DELIVERED, CONSUMED)}}
+    return (*SENT, *OTHER, *(words[kind]._replace(seq=seq) for seq, kind in enumerate(kinds.split(), 10)))
+
+
 def listed(ms: int, queues: tuple[MessageQueue, ...], topic: str = "orders", client_id: str = "p1@1") -> Told:
     """A producer has another list of queues."""
     return ms, P, PublishInfoUpdated(client_id, "P", topic, queues)
@@ -179,6 +186,10 @@ HISTORIES = (
             observed=(TAKEN._replace(orderly=True), *SENT, *OTHER, DELIVERED._replace(message="k2", offset=1, seq=2),
                       CONSUMED._replace(message="k2", offset=1, seq=3), DELIVERED._replace(seq=4)),
             kept_observed=(TAKEN._replace(orderly=True), *SENT, DELIVERED, CONSUMED)),
+    # What it ends that it was delivered before its queue changed hands is not what it goes back behind.
+    Written("order_is_kept", broken=(), causes=(), says="delivered k1 at offset 0",
+            observed=in_order("assigned delivered2 assigned delivered2 consumed2 delivered1"),
+            kept_observed=in_order("assigned delivered2 assigned consumed2 delivered1 consumed2 delivered1")),
     Written("transactions_keep_their_order", broken=(), observed=(*HALF, COMMITTED, TAKEN, SEEN), causes=(),
             kept_observed=(*HALF, COMMITTED, TAKEN, SEEN._replace(time_ms=50)),
             says="before producer1 has committed it"),
