@@ -11,7 +11,7 @@ from impl.client.rebalance import RebalanceImpl
 from impl.common.headers import TopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetCorrected
+from impl.events import ConsumerIdsChanged, OffsetCorrected
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import SERVER_WORKER_THREADS
 from impl.ports.remoting import Command, Connection
@@ -69,6 +69,22 @@ def test_d8_nobody_gets_a_lock_of_a_restarted_broker_while_somebody_believes_in_
             one += believes(first, LAST) != believes(second, LAST)
         assert (both == 0) is repaired
         assert one > 60
+
+
+def test_b12_who_leaves_while_the_scan_stands_still_is_announced_once() -> None:
+    for world, _ in with_and_without("expiry_is_announced"):
+        stage(world)
+        join(world, "c1")
+        join(world, "c2")
+        for place in ("scanExceptionChannel: between producers and consumers",
+                      "scanNotActiveChannel: before the next group"):
+            paused = world.pause(place, 1_000)
+            world.run_until(lambda paused=paused: paused.hit, 11_000)  # type: ignore[misc]  # same
+        since_ms = world.now_ms
+        world.simulation.kill("c1")
+        world.run(2_000)
+        assert len(world.views.listed(BROKER, "G")) == 1
+        assert len(world.events(ConsumerIdsChanged, since_ms)) == 1
 
 
 def test_r1_a_client_forgets_a_topic_that_the_name_server_has_forgotten_and_stays_a_member() -> None:

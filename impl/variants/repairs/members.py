@@ -278,19 +278,47 @@ async def _close_what_nobody_uses(self: ConsumerManager, threads: Interleave) ->
         await threads.interleave("scanNotActiveChannel: before the next group")
 
 
+class _Evicting:
+    """The threads port of a scan: it knows which groups the scan itself has taken members from.
+
+    evicted_from -- these groups, by name. What others take out while the scan stands still they announce themselves.
+    """
+
+    def __init__(self, threads: Interleave, consumer_manager: ConsumerManager) -> None:
+        """The scan begins."""
+        self.evicted_from: dict[str, ConsumerGroupInfo] = {}
+        self._threads, self._consumer_manager = threads, consumer_manager
+        self._goes_on()
+
+    async def interleave(self, where: str) -> None:
+        """See `impl.ports.threads`."""
+        self.look()
+        await self._threads.interleave(where)
+        self._goes_on()
+
+    def look(self) -> None:
+        """Compare the members with those that were there when the scan went on."""
+        for group, info, channels in self._members:
+            staying = info.get_all_channel()
+            if any(channel not in staying for channel in channels):
+                self.evicted_from[group] = info
+
+    def _goes_on(self) -> None:
+        self._members = [
+            (group, info, info.get_all_channel()) for group, info in self._consumer_manager.consumer_table.entries()]
+
+
 @around(ConsumerManager, "scan_not_active_channel")
 def _announce_the_expired(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
     async def scan_not_active_channel(self: ConsumerManager, threads: Interleave) -> None:
         """The members of a group that has lost one are told, as when a connection ends."""
-        before = [(group, info, info.get_all_channel()) for group, info in self.consumer_table.entries()]
-        await original(self, threads)
-        for group, info, channels in before:
-            staying = info.get_all_channel()
-            if all(channel in staying for channel in channels):
-                continue
+        evicting = _Evicting(threads, self)
+        await original(self, evicting)
+        evicting.look()
+        for group, info in evicting.evicted_from.items():
             if self.consumer_table.get(group) is None:
                 await self.listener.unregister(group, threads)
-            await self.listener.change(group, staying, threads)
+            await self.listener.change(group, info.get_all_channel(), threads)
 
     return scan_not_active_channel
 
