@@ -152,8 +152,7 @@ class Shunning(Rule):
 
     def _remember(self, key: tuple[Any, ...], attempt: Attempt, item: Item) -> None:
         self.items[(*key[:3], attempt.broker_name)] = item
-        if key in self.attempts:
-            self.attempts[key] = attempt._replace(over=True)
+        self.attempts[key] = attempt._replace(over=True)
 
     def available(self, who: tuple[str, ...], broker_name: str, since_ms: int) -> bool:
         """Whether a producer shuns a broker at no time since then."""

@@ -119,7 +119,7 @@ def registers(ms: int, connection: str = f"{C}:1", group: str = G) -> Told:
     return ms, B, ConsumerRegistered(B, group, C, connection, True, True, frozenset())
 
 
-AGAIN = 1, C, TopicTakenAgain(G, "orders")
+AGAIN, INVOICES_AGAIN = (1, C, TopicTakenAgain(G, "orders")), (7, C, TopicTakenAgain(G, "invoices"))
 STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
@@ -191,6 +191,8 @@ HISTORIES = (
     Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN, BROKER_STARTS), views=TAKEN),
     Written("polled_queue_is_pulled", (leaves(ms=1), has(MQ)), causes=("U18",)),
     Written("polled_queue_is_pulled", (leaves(ms=1, group="H"), has(MQ)), causes=()),
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), INVOICES_AGAIN, pulled(8)),
+            (leaves(), pulled(6), (7, *AGAIN[1:]), pulled(8))),
     Written("polled_is_committed", (polled(5), polls(3), sent(5)), (polled(5), polls(3), sent(6))),
     Written("polled_is_committed", (polled(5), ASKED), (polled(5), polls(3, auto_commit=False))),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), sent(6), polls(5))),

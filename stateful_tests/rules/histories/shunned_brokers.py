@@ -81,7 +81,10 @@ HISTORIES = (
         (*sends(10, B, 600, "l"), asked(700), tried(700), failed(720), *again(720, B)),
         (*sends(10, A, 560, "k"), *sends(700, B, 1_000, "l"), asked(30_569, "n"), tried(30_570, B, "n")),
         (*sends(5, A, 5, "l"), *FAILS[1:], *again(30)), (*FAILS[1:], told(25, "m")),
-        (*FAILS[1:], asked(30, "l"), tried(30, B, "l"), told(700, "l"), *again(800)))),
+        (*FAILS[1:], asked(30, "l"), tried(30, B, "l"), told(700, "l"), *again(800)),
+        (*sends(10, A, 10, "k"), failed(30), *again(40)))),
+    # Nobody was asked: that says nothing of a broker.
+    Written(RULE, (*FAILS, failed(25, "m", attempts=0), *again(30)), (*FAILS, *again(30, B)), bounds=CALM),
     Written(RULE, (*LATER, *again(30)), (*LATER, *again(30, B)), bounds=CALM, causes=("P15",)),
     Written(RULE, (*FAILS, *again(30)), (AWARE, asked(10), tried(10), failed(20, attempts=2), *again(30)), bounds=CALM),
     Written(RULE, (*FAILS, *again(30)), (
