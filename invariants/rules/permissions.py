@@ -178,9 +178,9 @@ class half_message_has_its_time(Rule):
 
 
 class Reader(NamedTuple):
-    """A pull that is on its way to a master: who is asked, from where, and the last offset that there is for it then.
+    """A pull that is on its way to a master: who is asked, from where, and the last offset that the read may look at.
 
-    is_far -- whether also that one lies behind what memory holds.
+    It looks at the message behind those that it takes, too. is_far -- whether also that one is not in memory.
     """
 
     broker: str
@@ -204,7 +204,7 @@ class who_lags_is_sent_to_a_slave(Rule):
         self.asked.pop((at, *event[:3]), None)
         if self.facts.is_master(broker):
             end = self.views.queue_end(broker, topic, queue_id)
-            last = min(event.offset + event.most, end) - 1
+            last = min(event.offset + event.most, end - 1)
             is_far = bool(self.views.is_far_back(broker, topic, queue_id, last))
             self.asked[at, *event[:3]] = Reader(broker, event.offset, last, is_far)
 
@@ -228,6 +228,6 @@ def _is_wrong(views: Views, asked: Reader, event: events.PullAnswered, stays: An
     if not views.reads_slaves(asked.broker):
         return event.suggested != MASTER_ID
     near = views.is_far_back(asked.broker, event.mq.topic, event.mq.queue_id, asked.offset) is False
-    far = asked.is_far and event.next_begin_offset <= asked.last + 1
+    far = asked.is_far and event.next_begin_offset <= asked.last
     to_be = {stays} if near else {goes} if far else {stays, goes}
     return event.suggested not in to_be
