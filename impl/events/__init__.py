@@ -149,6 +149,7 @@ from impl.events.polling import (
     QueueSought as QueueSought,
     TopicLeft as TopicLeft,
     TopicTakenAgain as TopicTakenAgain,
+    TopicWantedAgain as TopicWantedAgain,
     WaysMixed as WaysMixed,
 )
 from impl.events.registration import (

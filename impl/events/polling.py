@@ -76,6 +76,13 @@ class TopicLeft(NamedTuple):
     topic: str
 
 
+class TopicWantedAgain(NamedTuple):
+    """DefaultLitePullConsumer#subscribe is called by an application that had left the topic."""
+
+    group: str
+    topic: str
+
+
 class TopicTakenAgain(NamedTuple):
     """DefaultLitePullConsumer#subscribe has returned to an application that had left the topic."""
 

@@ -15,16 +15,19 @@ from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 
 class left_topic_is_not_pulled(Rule):
-    """Nothing of a topic that an application has unsubscribed is pulled, but for a pull that is about to begin."""
+    """Nothing of a topic that an application has unsubscribed is pulled, but for a pull that is about to begin.
+
+    Who subscribes it again has it before the call returns, which tells the brokers first.
+    """
 
     cite = "DefaultLitePullConsumerImpl#unsubscribe: removePullTaskCallback, PullTaskImpl#run"
     about = "at group mq"
 
-    left = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicTakenAgain,))
+    left = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicWantedAgain,))
     pulled = Kept("at group mq")
 
-    @on(events.TopicTakenAgain)
-    def subscribes(self, _: int, at: str, event: events.TopicTakenAgain) -> None:
+    @on(events.TopicWantedAgain)
+    def subscribes(self, _: int, at: str, event: events.TopicWantedAgain) -> None:
         self.pulled.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic)
 
     @on(events.PullSuspended)

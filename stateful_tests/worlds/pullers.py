@@ -30,6 +30,7 @@ from impl.events import (
     QueueSought,
     TopicLeft,
     TopicTakenAgain,
+    TopicWantedAgain,
     WaysMixed,
 )
 from impl.hash_map import IllegalStateError
@@ -117,6 +118,7 @@ class Puller:
         if self.pulling.share is not None:
             self.consumer.assign(self._share)
             return
+        self.node.trace(TopicWantedAgain(self.group, self.pulling.full_topic))
         await self.consumer.subscribe(self.pulling.topic)
         self.node.trace(TopicTakenAgain(self.group, self.pulling.full_topic))
 

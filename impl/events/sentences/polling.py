@@ -11,6 +11,7 @@ SENTENCES: dict[type, Said] = {
     told.PollEnded: Said("the poll of the application of {at} has ended with {messages} messages", "ends of polls"),
     told.WaysMixed: Said("the application of {at} subscribes and assigns", "mixed ways"),
     told.TopicLeft: Said("the application of {at} unsubscribes {topic}", "topics left"),
+    told.TopicWantedAgain: Said("the application of {at} is about to subscribe {topic} again", "topics wanted again"),
     told.TopicTakenAgain: Said("the application of {at} subscribes {topic} again", "topics taken again"),
     told.PollerStopping: Said("the application of {at} shuts the consumer down that it polls", "shutdowns that begin"),
     told.PollerShutDown: Said("the consumer that the application of {at} polls has shut down", "shutdowns of pollers"),

@@ -31,6 +31,7 @@ from impl.events import (
     QueueSought,
     TopicLeft,
     TopicTakenAgain,
+    TopicWantedAgain,
     WaysMixed,
     WorldHealed,
 )
@@ -109,6 +110,11 @@ def looks(ms: int) -> Told:
     return ms, "world", WorldHealed()
 
 
+def wants(ms: int, topic: str = "orders") -> Told:
+    """Its application is about to subscribe a topic again."""
+    return ms, C, TopicWantedAgain(G, topic)
+
+
 def ends(ms: int) -> Told:
     """Its consumer has shut down."""
     return ms, C, PollerShutDown(G)
@@ -119,7 +125,7 @@ def registers(ms: int, connection: str = f"{C}:1", group: str = G) -> Told:
     return ms, B, ConsumerRegistered(B, group, C, connection, True, True, frozenset())
 
 
-AGAIN, INVOICES_AGAIN = (1, C, TopicTakenAgain(G, "orders")), (7, C, TopicTakenAgain(G, "invoices"))
+AGAIN = 1, C, TopicTakenAgain(G, "orders")
 STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
@@ -191,8 +197,11 @@ HISTORIES = (
     Written("topic_taken_again_is_pulled", (AGAIN,), (AGAIN, BROKER_STARTS), views=TAKEN),
     Written("polled_queue_is_pulled", (leaves(ms=1), has(MQ)), causes=("U18",)),
     Written("polled_queue_is_pulled", (leaves(ms=1, group="H"), has(MQ)), causes=()),
-    Written("left_topic_is_not_pulled", (leaves(), pulled(6), INVOICES_AGAIN, pulled(8)),
-            (leaves(), pulled(6), (7, *AGAIN[1:]), pulled(8))),
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), wants(7, "invoices"), pulled(8)),
+            (leaves(), pulled(6), wants(7), pulled(8))),
+    # Who subscribes again has the topic before the call returns.
+    Written("left_topic_is_not_pulled", (leaves(), pulled(6), (7, *AGAIN[1:]), pulled(8)),
+            (leaves(), pulled(6), wants(7), pulled(8), (9, *AGAIN[1:]))),
     Written("polled_is_committed", (polled(5), polls(3), sent(5)), (polled(5), polls(3), sent(6))),
     Written("polled_is_committed", (polled(5), ASKED), (polled(5), polls(3, auto_commit=False))),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), sent(6), polls(5))),
@@ -241,7 +250,7 @@ HISTORIES = (
     Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)),
             (leaves(topic="invoices"), pulled(6), pulled(7))),
     Written("left_topic_is_not_pulled", (pulled(4), leaves(), pulled(6), pulled(7)), (pulled(3), pulled(4), leaves(),
-            pulled(6), (7, C, TopicTakenAgain(G, "orders")), pulled(8), leaves(9), pulled(10))),
+            pulled(6), wants(7), pulled(8), leaves(9), pulled(10))),
     Written("poller_is_listed", (polls(),), (polls(), registers(2)), says="no broker has heard of G from c1"),
     Written("poller_is_listed", (polls(), looks(HEARD_MS + 2)), (polls(), looks(HEARD_MS + 1), registers(HEARD_MS + 1)),
             bounds=CALM),
