@@ -35,6 +35,8 @@ class queue_is_not_left_alone(Shares):
                when=lambda rule, told: rule.waits_for_leases(told)),
         Excuse("a member may ask a dead broker for the list",
                when=lambda rule, told: any(rule.views.dead_addresses(one.machine) for one in rule.members(told))),
+        Excuse("a member has asked a dead broker for the list meanwhile",
+               when=lambda rule, told: rule.asked_in_vain(told)),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         IS_REFUSED,
@@ -56,7 +58,8 @@ class queue_is_not_left_alone(Shares):
 
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
     # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
-    # granted locks since they started, and since when. When a member of a group last started, or ended in order.
+    # granted locks since they started, and since when. When a member of a group last started, or ended in order, and
+    # when one last asked for the list, about a topic, where no broker lived.
     lost_ms = Kept("machine", survives="all")
     jumped = Kept("at", survives="all", begins=(events.ClockJumped,))
     given_up = Kept("at client_id group mq",
@@ -65,12 +68,18 @@ class queue_is_not_left_alone(Shares):
     leased_ms = Kept("group mq", survives="all")
     granting = Kept("at")
     changed_ms = Kept("group", survives="all", begins=(events.ConsumerStarted, events.ConsumerShutDown))
+    in_vain_ms = Kept("group topic", survives="all")
     heard_ms = 0
 
     @on(events.BrokerStarted)
     def starts(self, ms: int, _: str, __: events.BrokerStarted) -> None:
         if self.facts.consumers:
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
+
+    @on(events.ConsumerIdsFetched)
+    def asks(self, ms: int, _: str, event: events.ConsumerIdsFetched) -> None:
+        if event.client_ids is None and event.broker_addr not in {one.broker_addr for one in self.views.brokers()}:
+            self.in_vain_ms[event.group, event.topic] = ms
 
     @on(events.LockGranted)
     def grants(self, ms: int, at: str, _: events.LockGranted) -> None:
@@ -132,6 +141,11 @@ class queue_is_not_left_alone(Shares):
         listed = (machine_of(connection) for broker in self.views.brokers()
                   for connection in self.views.members(broker.machine, told.about[0]))
         return {*listed, *(one.machine for one in self.members(told))}
+
+    def asked_in_vain(self, told: Told) -> bool:
+        """Whether a rebalance of the topic came to nothing since then: a broker was asked that had just ended."""
+        group, mq = told.about
+        return bool(self.in_vain_ms.get((group, mq.topic), -1) >= (told.since_ms or 0))
 
     def has_changed(self, told: Told) -> bool:
         """Whether the hand-over that is waited for began anew, where the one before it may have been held up."""

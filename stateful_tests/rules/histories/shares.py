@@ -96,6 +96,13 @@ def routed(*mqs: MessageQueue) -> Record:
     return 2, C, RouteUpdated(ID, G, "orders", frozenset(mqs))
 
 
+def asked(
+    ms: int, addr: str = "broker-b:10911", *, topic: str = "orders", ids: tuple[str, ...] | None = None,
+) -> Record:
+    """The member has asked a broker for the list."""
+    return ms, C, ConsumerIdsFetched(ID, G, topic, addr, ids)
+
+
 LOOK, LATE = looked(6_000), looked(170_000)
 SINCE_MS = 170_000 - deadlines.handed_over(STORMY)
 TAKEN = (1, C, QueueTaken(ID, G, MQ, 0))
@@ -188,6 +195,9 @@ HISTORIES = (
         member(), SECOND, subscribe_info=lambda machine, _: {"orders": {MQ} if machine == C else {MQ, MQ2}})),
     alone(kept_views=seen(in_service=Turns([member()], [member(pause=True)]))),
     alone(kept_views=seen(dead_addresses={"broker-b:10911"})),
+    *(Written("queue_is_not_left_alone", (LOOK, broken, LATE), (LOOK, asked(SINCE_MS), LATE), calm()) for broken in (
+        asked(SINCE_MS - 1), asked(SINCE_MS, f"{B}:10911"), asked(SINCE_MS, topic="invoices"),
+        asked(SINCE_MS, ids=(ID,)))),
     alone(LISTENS),
     alone(started(), RESTARTED_BROKER, broken=(RESTARTED_BROKER, started())),
     alone(STARTED_BROKER, (1, B, ProcessPaused(10)), broken=((-250_000, B, ProcessPaused(10)), STARTED_BROKER)),
