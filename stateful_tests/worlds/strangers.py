@@ -25,6 +25,7 @@ from stateful_tests.worlds.deeds import (
     TOPIC,
     Done,
     NothingToDoError,
+    done_later,
     each_of,
     living_brokers,
     masters,
@@ -111,11 +112,11 @@ def keep_busy(world: World) -> Done:
         threads.execute(partial(node.sleep, held_ms))
     node.trace(ThreadsHeld(broker, pool, held_ms))
     for number in range(PROBES):
-        world.simulation.kernel.at(world.now_ms + number * PROBE_EVERY_MS, partial(_probe, world, broker, pool), None)
+        done_later(world, number * PROBE_EVERY_MS, partial(_probe, world, broker, pool))
     return broker, f"has no free thread in its pool {pool} for {held_ms} ms"
 
 
-def _probe(world: World, broker: str, pool: str, _: object) -> None:
+def _probe(world: World, broker: str, pool: str) -> None:
     if broker in world.brokers:
         inquiry = InquiryMade(broker, BUSY, pool, world.now_ms)
         request = _request(pool, world.simulation.nodes[OPERATOR].now_ms())
