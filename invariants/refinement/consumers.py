@@ -19,7 +19,8 @@ PERSISTS = "persistAllConsumerOffset"
 class ConsumerMap(Map):
     """A map of the queues of one topic at those consumers of a group that it follows, of which a machine has one.
 
-    running -- they, by machine. persisting -- machines whose timer is at work.
+    running -- they, by machine. persisting -- machines whose timer is at work. stopping -- machines whose consumer
+    shuts down; it sends and forgets offsets as the timer does.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class ConsumerMap(Map):
         self.group, self.topic = group, topic
         self.running: dict[str, ConsumerTables] = {}
         self.persisting: set[str] = set()
+        self.stopping: set[str] = set()
         self.takes.update({kind: partial(self._hear, self.takes[kind]) for kind in told})
 
     def follows(self, consumer: ConsumerTables) -> bool:
@@ -58,14 +60,24 @@ class ConsumerMap(Map):
                 self.running[machine] = consumer
         return []
 
+    @hears(events.ConsumerStopping)
+    def _stops(self, machine: str, event: events.ConsumerStopping) -> list[Finding]:
+        """DefaultMQPushConsumerImpl#persistConsumerOffset: a rebalance may still take a queue."""
+        if event.group == self.group and machine in self.running:
+            self.stopping.add(machine)
+            self.forgets(machine)
+        return []
+
     @hears(events.ConsumerShutDown)
     def _shut_down(self, machine: str, event: events.ConsumerShutDown) -> list[Finding]:
         followed = event.group == self.group and self.running.pop(machine, None) is not None
+        self.stopping.difference_update({machine} if followed else ())
         return self.ended(machine, event) if followed else []
 
     @hears(events.ProcessKilled)
     def _killed(self, machine: str, event: events.ProcessKilled) -> list[Finding]:
         self.persisting.discard(machine)
+        self.stopping.discard(machine)
         return self.ended(machine, event) if self.running.pop(machine, None) is not None else []
 
     @hears(events.TimerJobBegan, events.TimerJobEnded)
@@ -74,8 +86,13 @@ class ConsumerMap(Map):
         if event.job == PERSISTS and machine in self.running:
             begins = event.__class__ is events.TimerJobBegan
             (self.persisting.add if begins else self.persisting.discard)(machine)
-            (self.forgets if begins else self.timer_ends)(machine)
+            if begins or machine not in self.stopping:
+                (self.forgets if begins else self.timer_ends)(machine)
         return []
+
+    def may_forget(self, machine: str) -> bool:
+        """Whether somebody forgets offsets at a machine: of queues that were not held when he began."""
+        return machine in self.persisting or machine in self.stopping
 
     def forgets(self, machine: str) -> None:
         """The timer of a machine begins: the offset of a queue that is not held now may be forgotten."""

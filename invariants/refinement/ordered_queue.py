@@ -163,7 +163,7 @@ class OrderedQueues(ConsumerMap):
         """See ConsumerMap; whoever takes a queue begins anew."""
         key = machine, event.mq
         if event.__class__ is events.QueueTaken:
-            self.holdings[key] = Holding(event.mq, timed=machine in self.persisting)
+            self.holdings[key] = Holding(event.mq, timed=self.may_forget(machine))
         holding = self.holdings.get(key)
         if holding is not None:
             self._changed[holding] = None

@@ -106,7 +106,7 @@ class ConsumedQueues(ConsumerMap):
     def _taken(self, machine: str, queue: ConsumedQueue, event: events.QueueTaken) -> list[Finding]:
         """RebalanceImpl#updateProcessQueueTableInRebalance."""
         remembers = self.running[machine].remembers(event.mq) is not None
-        return queue.taken(machine, event, remembers=remembers, timed=machine in self.persisting)
+        return queue.taken(machine, event, remembers=remembers, timed=self.may_forget(machine))
 
     @hears(events.QueueDropped)
     def _dropped(self, machine: str, queue: ConsumedQueue, event: events.QueueDropped) -> list[Finding]:
@@ -177,7 +177,7 @@ class ConsumedQueues(ConsumerMap):
         member = machine_of(event.connection)
         mq = self._of_master(machine, event) if member in self.running else None
         if mq is not None:
-            self._queue(mq).answered(member, event.offset, forgets=member in self.persisting)
+            self._queue(mq).answered(member, event.offset, forgets=self.may_forget(member))
         return []
 
     @hears(events.OffsetCommitted)

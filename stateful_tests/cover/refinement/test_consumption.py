@@ -12,8 +12,9 @@ import pytest
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.refinement.consumed_queue import ConsumedQueue
-from invariants.refinement.consumers import NAME
-from invariants.views import ConsumerTables
+from invariants.refinement.consumers import NAME, PERSISTS
+from invariants.refinement.process_queue import ConsumedQueues
+from invariants.views import ConsumerTables, Machines
 from stateful_tests.cover.refinement.counting import signatures
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
@@ -124,3 +125,32 @@ def test_what_was_set_since_is_not_forgotten(*, anew: bool) -> None:
     else:
         queue.updated("c1", UPDATED)
     assert queue.at_member("c1", FORGETS)
+
+
+NO_MACHINES = cast("Machines", SimpleNamespace())
+BEGAN, ENDED = (events.TimerJobBegan("c1@1", PERSISTS, 5_000), events.TimerJobEnded("c1@1", PERSISTS))
+STOPPING, OTHERS = (events.ConsumerStopping("c1@1", group) for group in ("G", "H"))
+
+
+@pytest.mark.parametrize(("said", "forgets"), [
+    ((), False), ((BEGAN,), True), ((BEGAN, ENDED), False), ((STOPPING,), True), ((OTHERS,), False),
+    ((BEGAN, STOPPING, ENDED), True), ((STOPPING, events.ProcessKilled(1, power_loss=False)), False),
+    ((STOPPING, events.ConsumerShutDown("c1@1", "H")), True), ((STOPPING, events.ConsumerShutDown("c1@1", "G")), False),
+], ids=str)
+def test_a_consumer_that_shuts_down_forgets_as_its_timer_does(said: tuple[Any, ...], *, forgets: bool) -> None:
+    follower = ConsumedQueues(NO_MACHINES, "G", "orders")
+    follower.running["c1"] = FORGETS
+    for event in said:
+        assert follower.takes[event.__class__]("c1", event) == []
+    assert follower.may_forget("c1") is forgets
+
+
+@pytest.mark.parametrize("stopping", [True, False])
+def test_what_was_answered_before_a_shutdown_may_be_forgotten(*, stopping: bool) -> None:
+    follower = ConsumedQueues(NO_MACHINES, "G", "orders")
+    follower.running["c1"] = FORGETS
+    follower.queues[MQ] = queue = ConsumedQueue(MQ)
+    queue.answered("c1", 5, forgets=False)
+    if stopping:
+        follower.takes[events.ConsumerStopping]("c1", STOPPING)
+    assert ("c1" in queue.forgets) is stopping
