@@ -34,10 +34,11 @@ def test_the_control_takes_steps_of_the_model_only(
     assert {*steps} >= ALWAYS | further
 
 
-def test_nobody_else_sees_that_a_round_answers_all() -> None:
+def test_a_round_that_answers_all_is_seen_here_and_by_who_waits_too_short_a_time() -> None:
     record, _ = lived("repaired+seeded-round-answers-all", "clustering", "calm", 0)
     explains = subject_named("repaired").explains
-    assert {one.property for one in record.seen if not explains(one.key)} == {NAME}
+    assert {one.property for one in record.seen if not explains(one.key)} == {
+        NAME, "empty_answer_has_waited"}
     assert (NAME, "execute", "phase = WOKEN") in seen(record)
 
 
