@@ -350,7 +350,7 @@ def test_runs_of_planted_bugs_are_seen(name: str, subject: str, workload: str, p
     ("reset_takes_effect", "repaired-X23", "resets", "threads", 8),
     ("reset_takes_effect", "repaired-X18", "resets", "clocks", 16),
     ("lock_outlasts_the_batch", "repaired-X11", "ordered_listeners", "threads", 0),
-    ("goodbye_is_final", "repaired-B-30", "clustering", "threads", 27),
+    ("goodbye_is_final", "repaired-B-30", "shared", "threads", 1),
     ("broadcaster_goes_on_where_it_ended", "repaired-X23", "broadcasting", "clocks", 39),
     ("settled_is_not_begun_again", "repaired", "listeners", "storm", 1),
 ], ids=str)
