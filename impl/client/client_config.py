@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.namespace import wrap_namespace
+
 DEFAULT_INSTANCE_NAME = "DEFAULT"
 
 
@@ -27,3 +30,17 @@ class ClientConfig:
     def build_mq_client_id(self) -> str:
         """ClientConfig#buildMQClientId, without a unit."""
         return f"{self.client_ip}@{self.instance_name}"
+
+
+class InNamespace:
+    """A client whose user names topics, groups and queues without the namespace of its configuration."""
+
+    namespace: str | None
+
+    def with_namespace(self, resource: str) -> str:
+        """ClientConfig#withNamespace."""
+        return wrap_namespace(self.namespace, resource) or resource
+
+    def queue_with_namespace(self, mq: MessageQueue) -> MessageQueue:
+        """ClientConfig#queueWithNamespace."""
+        return mq._replace(topic=self.with_namespace(mq.topic))

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from impl.client.client_config import ClientConfig
+from impl.client.client_config import ClientConfig, InNamespace
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.mq_client_manager import MQClientManager
 from impl.common.message import MessageExt
 from impl.common.message_selector import MessageSelector
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.namespace import wrap_namespace
 from impl.ports.node import Node
 
 
-class DefaultLitePullConsumer:
+class DefaultLitePullConsumer(InNamespace):
     """`client.consumer.DefaultLitePullConsumer`: its user names groups, topics and queues without the namespace."""
 
     def __init__(
@@ -24,16 +23,11 @@ class DefaultLitePullConsumer:
     ) -> None:
         """Not started; raises MQClientError for a configuration that is not legal."""
         self.namespace = client_config.namespace
-        config = replace(config, consumer_group=self.with_namespace(config.consumer_group))
-        self.impl = DefaultLitePullConsumerImpl(node, manager, client_config, config)
+        self.impl = DefaultLitePullConsumerImpl(node, manager, client_config, self._with_namespace(config))
 
-    def with_namespace(self, resource: str) -> str:
-        """ClientConfig#withNamespace."""
-        return wrap_namespace(self.namespace, resource) or resource
-
-    def queue_with_namespace(self, mq: MessageQueue) -> MessageQueue:
-        """ClientConfig#queueWithNamespace."""
-        return mq._replace(topic=self.with_namespace(mq.topic))
+    def _with_namespace(self, config: LitePullConsumerConfig) -> LitePullConsumerConfig:
+        """DefaultLitePullConsumer#start: its group."""
+        return replace(config, consumer_group=self.with_namespace(config.consumer_group))
 
     def _queues(self, mqs: Collection[MessageQueue]) -> list[MessageQueue]:
         """ClientConfig#queuesWithNamespace."""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from impl.client.client_config import ClientConfig, InNamespace
 from impl.client.client_errors import SendError
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
 from impl.client.message_queue_selectors import MessageQueueSelector
@@ -17,16 +18,14 @@ from impl.common.message_batch import MessageBatch, generate_from_list
 from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.namespace import wrap_namespace
 from impl.ports.node import Node
 
 if TYPE_CHECKING:  # a manager's instances have producers
-    from impl.client.client_config import ClientConfig
     from impl.client.mq_client_instance import MQClientInstance
     from impl.client.mq_client_manager import MQClientManager
 
 
-class DefaultMQProducer:
+class DefaultMQProducer(InNamespace):
     """`client.producer.DefaultMQProducer`. A time-out of None is the configured one.
 
     Sends raise MQClientError (a SendError says why, by its response_code), RemotingError, MQBrokerError, and
@@ -92,7 +91,7 @@ class DefaultMQProducer:
     async def send_to(self, msg: Message, mq: MessageQueue, timeout_ms: int | None = None) -> SendResult:
         """DefaultMQProducer#send(Message, MessageQueue)."""
         msg.topic = self.with_namespace(msg.topic)
-        return not_null(await self.impl.send_to(msg, self._queue(mq), SYNC, self._timeout_ms(timeout_ms)))
+        return not_null(await self.impl.send_to(msg, self.queue_with_namespace(mq), SYNC, self._timeout_ms(timeout_ms)))
 
     async def send_batch_to(
         self, msgs: Collection[Message], mq: MessageQueue, timeout_ms: int | None = None,
@@ -105,12 +104,12 @@ class DefaultMQProducer:
     ) -> None:
         """DefaultMQProducer#send(Message, MessageQueue, SendCallback)."""
         msg.topic = self.with_namespace(msg.topic)
-        self.impl.send_async_to(msg, self._queue(mq), callback, self._timeout_ms(timeout_ms))
+        self.impl.send_async_to(msg, self.queue_with_namespace(mq), callback, self._timeout_ms(timeout_ms))
 
     async def send_oneway_to(self, msg: Message, mq: MessageQueue) -> None:
         """DefaultMQProducer#sendOneway(Message, MessageQueue)."""
         msg.topic = self.with_namespace(msg.topic)
-        await self.impl.send_to(msg, self._queue(mq), ONEWAY, self.config.send_msg_timeout_ms)
+        await self.impl.send_to(msg, self.queue_with_namespace(mq), ONEWAY, self.config.send_msg_timeout_ms)
 
     async def send_select(
         self, msg: Message, selector: MessageQueueSelector, arg: object, timeout_ms: int | None = None,
@@ -149,14 +148,6 @@ class DefaultMQProducer:
             raise SendError("Failed to initiate the MessageBatch", cause=error) from error
         batch.topic = self.with_namespace(batch.topic)
         return batch
-
-    def with_namespace(self, resource: str) -> str:
-        """ClientConfig#withNamespace."""
-        return wrap_namespace(self.namespace, resource) or resource
-
-    def _queue(self, mq: MessageQueue) -> MessageQueue:
-        """ClientConfig#queueWithNamespace."""
-        return mq._replace(topic=self.with_namespace(mq.topic))
 
     def _timeout_ms(self, timeout_ms: int | None) -> int:
         return self.config.send_msg_timeout_ms if timeout_ms is None else timeout_ms

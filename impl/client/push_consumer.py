@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from impl.client.client_config import ClientConfig
+from impl.client.client_config import ClientConfig, InNamespace
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.consume_message_service import ConsumeMessageService
@@ -41,7 +41,7 @@ from impl.decisions.java_arithmetic import quotient
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
-from impl.decisions.namespace import without_namespace, wrap_namespace
+from impl.decisions.namespace import without_namespace
 from impl.decisions.retry_level import max_reconsume_times
 from impl.decisions.subscription import SUB_ALL, SubscriptionData
 from impl.events import (
@@ -60,7 +60,7 @@ PULL_TIME_DELAY_MS_WHEN_FLOW_CONTROL = 50
 PULL_TIME_DELAY_MS_WHEN_SUSPEND = 1_000
 
 
-class DefaultMQPushConsumerImpl(MQConsumerInner):
+class DefaultMQPushConsumerImpl(InNamespace, MQConsumerInner):
     """`client.impl.consumer.DefaultMQPushConsumerImpl`.
 
     config -- with the namespace in its names. pause -- suspended by its user. message_listener -- its user's, who may
@@ -98,10 +98,6 @@ class DefaultMQPushConsumerImpl(MQConsumerInner):
         """DefaultMQPushConsumer#start, #setSubscription: its group, and its topics."""
         subscription = {self.with_namespace(topic): selector for topic, selector in config.subscription.items()}
         return replace(config, consumer_group=self.with_namespace(config.consumer_group), subscription=subscription)
-
-    def with_namespace(self, resource: str) -> str:
-        """ClientConfig#withNamespace."""
-        return wrap_namespace(self.namespace, resource) or resource
 
     def _copy_subscription(self) -> None:
         """DefaultMQPushConsumerImpl#copySubscription."""

@@ -77,13 +77,11 @@ class Context:
 
     def is_interrupted(self, earlier: Operation, later: Operation) -> bool:
         """Whether the queue changed hands, or the process restarted, between two operations of a member."""
-        return any(bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq) for seqs in self._changes(
-            *_member(later)))
+        return any(_is_between(seqs, earlier, later) for seqs in self._changes(*_member(later)))
 
     def is_restarted(self, earlier: Operation, later: Operation) -> bool:
         """Whether the process restarted between two operations of it."""
-        seqs = self._restarts.get(later.process, [])
-        return bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq)
+        return _is_between(self._restarts.get(later.process, []), earlier, later)
 
     def last_change(self, process: str, group: str, queue: str, seq: int) -> int:
         """The number of the last such change until this number, or one below all numbers."""
@@ -123,6 +121,11 @@ class Context:
 
 
 _BEFORE_ALL = -(1 << 63)
+
+
+def _is_between(seqs: list[int], earlier: Operation, later: Operation) -> bool:
+    """Whether one of these numbers, which are sorted, is behind that of the earlier one, and not behind the later's."""
+    return bisect_right(seqs, earlier.seq) < bisect_right(seqs, later.seq)
 
 
 def _member(one: Operation) -> _Member:

@@ -20,10 +20,11 @@ _RESETS = Excuse("its client was told to reset queues: the thread that hears ans
                  by=Match(events.ResetReceived, of="at group"), lasts=deadlines.reset)
 
 
-def _a_broker_was_renamed(rule: Any, _: Told) -> bool:
-    """Whether a machine has started as a broker under two names."""
+def _was_renamed(rule: Any, told: Told) -> bool:
+    """Whether the machine whose queue it is has started as a broker under two names."""
     started = rule.past.of(events.BrokerStarted)
-    return len({(one.at, one.event.broker_name) for one in started}) > len({one.at for one in started})
+    of_queue = {one.at for one in started if one.event.broker_name == told.about[-1].broker_name}
+    return any(len({one.event.broker_name for one in started if one.at == at}) > 1 for at in of_queue)
 
 
 class arriving_message_answers_the_pull(Rule):
@@ -152,8 +153,8 @@ class held_pull_is_waited_for(Rule):
     cite = "DefaultMQPushConsumerImpl: CONSUMER_TIMEOUT_MILLIS_WHEN_SUSPEND, BROKER_SUSPEND_MAX_TIME_MILLIS"
     about = "at group mq"
     calm = True
-    excuses = (_RESETS, Excuse("a broker has another name now, and is asked for queues of both",
-                               when=_a_broker_was_renamed))
+    excuses = (_RESETS, Excuse("its broker has another name now, and is asked for queues of both",
+                               when=_was_renamed))
 
     # Whose pulls brokers hold: the machine of the client, its group and the queue, and which broker.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))

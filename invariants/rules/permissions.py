@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from impl import events
 from impl.decisions.flags import PERM_READ
@@ -58,10 +58,8 @@ class closed_is_not_read(Rule):
 def is_closed(views: Views, broker: str, name: str) -> bool | None:
     """Whether a group may not read a topic; None: the broker does not have the topic. name -- both, with a blank."""
     group, topic = name.split()
-    data, config = views.topics(broker).get(topic), views.group_config(broker, group)
-    if data is None:
-        return None
-    return not data.perm & PERM_READ or (config is not None and not config[0])
+    data = views.topics(broker).get(topic)
+    return None if data is None else not data.perm & PERM_READ or views.may_consume(broker, group) is False
 
 
 class Lock(NamedTuple):
@@ -211,19 +209,15 @@ class who_lags_is_sent_to_a_slave(Rule):
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
         asked = self.asked.pop((at, *event[:3]), None)
-        config = None if asked is None else self.views.group_config(asked.broker, event.group)
-        if asked is None or config is None or event.code != PullCode.SUCCESS:
+        reads_at = None if asked is None else self.views.reads_at(asked.broker, event.group)
+        if asked is None or reads_at is None or event.code != PullCode.SUCCESS:
             return
-        if _is_wrong(self.views, asked, event, config[_BROKER_ID], config[_SLAVE_ID]):
+        if _is_wrong(self.views, asked, event, *reads_at):
             yield self.told(f"{asked.broker} sends {at}, who reads {queue_text(event.mq)} from {asked.offset} to "
                             f"{event.next_begin_offset}, to {event.suggested}", at, *event[:3])
 
 
-_BROKER_ID, _SLAVE_ID = 5, 6
-"""Where brokerId and whichBrokerWhenConsumeSlowly stand in the configuration of a group."""
-
-
-def _is_wrong(views: Views, asked: Reader, event: events.PullAnswered, stays: Any, goes: Any) -> bool:
+def _is_wrong(views: Views, asked: Reader, event: events.PullAnswered, stays: int, goes: int) -> bool:
     """Whether who has asked is sent to another broker than it is to be. stays, goes -- the ids that its group has."""
     if not views.reads_slaves(asked.broker):
         return event.suggested != MASTER_ID

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.controller import BrokerController
@@ -93,14 +93,26 @@ class BrokerViews:
 
     def group_config(self, broker: str, group: str) -> tuple[int | bool, ...] | None:
         """SubscriptionGroupManager.subscriptionGroupTable: the fields of a group behind its name; None: it has none."""
-        found = self.living.broker(broker)
-        config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
+        config = self._configured(broker, group)
         return None if config is None else astuple(config)[1:]
+
+    def may_consume(self, broker: str, group: str) -> bool | None:
+        """SubscriptionGroupConfig.consumeEnable of a group; None where it is not configured, or no broker runs."""
+        config = self._configured(broker, group)
+        return None if config is None else config.consume_enable
+
+    def reads_at(self, broker: str, group: str) -> tuple[int, int] | None:
+        """Of a group the broker id that is suggested to who reads from memory, and that to who is far behind.
+
+        SubscriptionGroupConfig.brokerId, whichBrokerWhenConsumeSlowly; None where it is not configured, or no broker
+        runs.
+        """
+        config = self._configured(broker, group)
+        return None if config is None else (config.broker_id, config.which_broker_when_consume_slowly)
 
     def retry_queue_nums(self, broker: str, group: str) -> int | None:
         """SubscriptionGroupConfig.retryQueueNums of a group; None where it is not configured, or no broker runs."""
-        found = self.living.broker(broker)
-        config = None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
+        config = self._configured(broker, group)
         return None if config is None else config.retry_queue_nums
 
     def subscription_group_version(self, broker: str) -> tuple[int, int]:
@@ -211,14 +223,19 @@ class BrokerViews:
             if config is not None and config.perm & PERM_READ:
                 name = broker.broker_name
                 found[name] = max(config.read_queue_nums, found.get(name, 0))
-        return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
+        return _queues(topic, found)
 
     def writable(self, topic: str) -> list[MessageQueue]:
         """The queues of a topic that may be written at the masters that live, sorted."""
         masters = [broker for broker in self.brokers() if broker.broker_id == MASTER_ID]
         found = {broker.broker_name: config.write_queue_nums for broker in masters
                  if (config := self.topics(broker.machine).get(topic)) is not None and config.perm & PERM_WRITE}
-        return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
+        return _queues(topic, found)
+
+    def _configured(self, broker: str, group: str) -> Any:
+        """The SubscriptionGroupConfig of a group; None: it has none, or no broker runs there."""
+        found = self.living.broker(broker)
+        return None if found is None else found.subscription_group_manager.subscription_group_table.get(group)
 
     def _look(self, broker: str, read: Callable[[BrokerController], Sequence[_T]]) -> Sequence[_T]:
         found = self.living.broker(broker)
@@ -227,6 +244,11 @@ class BrokerViews:
     def _group(self, broker: str, group: str) -> ConsumerGroupInfo | None:
         found = self.living.broker(broker)
         return None if found is None else found.consumer_manager.consumer_table.get(group)
+
+
+def _queues(topic: str, found: dict[str, int]) -> list[MessageQueue]:
+    """Of each of these brokers all; found -- broker name to how many it has."""
+    return [MessageQueue(topic, name, i) for name in sorted(found, key=utf16_key) for i in range(found[name])]
 
 
 def _queue_lock(entry: LockEntry, now_ms: int) -> QueueLock:

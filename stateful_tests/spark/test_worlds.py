@@ -318,7 +318,7 @@ def test_a_property_that_is_asked_for_has_a_row_though_a_bug_is_planted(
 ) -> None:
     monkeypatch.setattr(commands, "open_cluster", lambda *_: nullcontext(cluster))
     rows = tmp_path / "rows.jsonl"
-    words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "0.001", "--json", str(rows)]
+    words = ["campaign", "--variant", str(bug), *SELECTED, "--minutes", "5", "--until-failure", "--json", str(rows)]
     result = CliRunner().invoke(app, [*words, "--property", "refines_route_info"])
     told = [json.loads(line) for line in rows.read_text(encoding="utf-8").splitlines()]
     assert [(row["property"], row["outcome"]) for row in told] == [

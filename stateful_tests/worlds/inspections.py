@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import astuple
 from functools import partial
 from typing import Any, NamedTuple
@@ -30,6 +30,18 @@ CLUSTERS = ("DefaultCluster", "another-cluster")
 """One that there is, and one that there is not."""
 _TOPICS = (TOPIC, OTHER_TOPIC, SHRUNK_TOPIC, *ORDERED_TOPICS)
 _GROUPS = (GROUP, *ORDERED_GROUPS)
+
+
+class Question(NamedTuple):
+    """One that is put to a server: what is asked for, of which name, the request, and what its answer says.
+
+    said -- None of what it says: that is not reported.
+    """
+
+    what: str
+    name: str
+    request: Command
+    said: Callable[[Command], tuple[Any, ...] | None]
 
 
 class Inquiry(NamedTuple):
@@ -71,6 +83,15 @@ def asking(
     return uncaught(ask)
 
 
+def ask_all(world: World, server: str, address: str, questions: Sequence[Question]) -> None:
+    """Put these questions to a server, one after another."""
+    async def ask() -> None:
+        for number, (what, name, request, said) in enumerate(questions, world.now_ms):
+            await asking(world, InquiryMade(server, what, name, number), address, request, said)()
+
+    world.call(OPERATOR, ask)
+
+
 def _said(inquiry: Inquiry, answer: Command) -> tuple[Any, ...]:
     return inquiry.said(answer) if answer.code == ResponseCode.SUCCESS else ()
 
@@ -78,13 +99,9 @@ def _said(inquiry: Inquiry, answer: Command) -> tuple[Any, ...]:
 def _inquire(world: World, server: str, address: str, inquiries: dict[str, Inquiry]) -> Done:
     asked = [one_of(world, "what an operator asks for", [*inquiries]) for _ in range(INQUIRIES_AT_A_TIME)]
     chosen = [(what, one_of(world, "of whom", inquiries[what].names)) for what in asked]
-
-    async def ask_all() -> None:
-        for number, (what, name) in enumerate(chosen, world.now_ms):
-            inquiry, request = InquiryMade(server, what, name, number), inquiries[what].request(*name.split())
-            await asking(world, inquiry, address, request, partial(_said, inquiries[what]))()
-
-    world.call(OPERATOR, ask_all)
+    ask_all(world, server, address, [
+        Question(what, name, inquiries[what].request(*name.split()), partial(_said, inquiries[what]))
+        for what, name in chosen])
     return server, "; ".join(f"is asked for the {what} of {name}" for what, name in chosen)
 
 

@@ -84,13 +84,15 @@ def close_for_a_while(world: World) -> Done:
     """An operator closes a topic that is sent to, at one broker, for so long that all producers hear of it."""
     broker = one_of(world, "where", masters(world))
 
-    def order(perm: int) -> Order:
-        header = headers.CreateTopicRequestHeader(TOPIC, 4, 4, perm)
-        return (world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
-                OrderGiven(broker, "topic", TOPIC, (4, 4, perm, 0)))
+    done_later(world, CLOSED_MS, lambda: _give(world, [_permit(world, broker, TOPIC, PERM_READ | PERM_WRITE)]))
+    return _give(world, [_permit(world, broker, TOPIC, PERM_READ)])
 
-    done_later(world, CLOSED_MS, lambda: _give(world, [order(PERM_READ | PERM_WRITE)]))
-    return _give(world, [order(PERM_READ)])
+
+def _permit(world: World, broker: str, topic: str, perm: int, queues: int = 4, flags: int = 0) -> Order:
+    """A broker is told how a topic may be used, that has as many queues to read as to write."""
+    header = headers.CreateTopicRequestHeader(topic, queues, queues, perm, topic_sys_flag=flags)
+    return (world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
+            OrderGiven(broker, "topic", topic, (queues, queues, perm, flags)))
 
 
 def _give(world: World, orders: Sequence[Order]) -> Done:
@@ -184,10 +186,7 @@ def _closed_topic(world: World) -> list[Order]:
     broker, topic, perm = each_of(
         world, ("where", masters(world)), ("which topic", (TOPIC, OTHER_TOPIC)),
         ("the permission", (PERM_WRITE, PERM_READ, PERM_READ | PERM_WRITE, PERM_READ | PERM_WRITE)))
-    queues = 4 if topic == TOPIC else 2
-    header = headers.CreateTopicRequestHeader(topic, queues, queues, perm)
-    return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
-             OrderGiven(broker, "topic", topic, (queues, queues, perm, 0)))]
+    return [_permit(world, broker, topic, perm, 4 if topic == TOPIC else 2)]
 
 
 def _guarded_topic(world: World) -> list[Order]:
@@ -195,9 +194,7 @@ def _guarded_topic(world: World) -> list[Order]:
     broker, topic, perm, flags = each_of(
         world, ("where", masters(world)), ("which topic", ORDERED_TOPICS),
         ("the permission", (PERM_WRITE, PERM_READ, PERM_READ | PERM_WRITE)), ("its flags", (FLAG_UNIT, 0)))
-    header = headers.CreateTopicRequestHeader(topic, 2, 2, perm, topic_sys_flag=flags)
-    return [(world.brokers[broker].broker_addr, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header),
-             OrderGiven(broker, "topic", topic, (2, 2, perm, flags)))]
+    return [_permit(world, broker, topic, perm, 2, flags)]
 
 
 def _guarded_group(world: World) -> list[Order]:

@@ -53,9 +53,15 @@ def try_what_is_illegal(world: World) -> Done:
     """A stranger sends a broker a message that it must not take."""
     broker, (what, topic, queue_id, length) = each_of(
         world, ("where", masters(world)), ("what is illegal", ILLEGAL_SENDS))
+    now_ms = world.simulation.nodes[OPERATOR].now_ms()
+    request = _send(topic, queue_id, now_ms, f"note\x01{'n' * length}\x02" if length else None)
+    return to_be_refused(world, broker, f"a message with {what}", request)
+
+
+def to_be_refused(world: World, broker: str, what: str, request: Command) -> Done:
+    """A stranger sends a broker what it must not do, and reports it as done where it is answered so."""
     node, client, address = world.simulation.nodes[OPERATOR], world.testers[OPERATOR], world.brokers[broker].broker_addr
-    request = _send(topic, queue_id, node.now_ms(), f"note\x01{'n' * length}\x02" if length else None)
-    order = OrderGiven(broker, "illegal", f"a message with {what}", ())
+    order = OrderGiven(broker, "illegal", what, ())
 
     async def send() -> None:
         node.trace(order)
@@ -64,7 +70,7 @@ def try_what_is_illegal(world: World) -> Done:
             node.trace(OrderDone(*order))
 
     world.call(OPERATOR, uncaught(send))
-    return broker, f"is sent {order.name}"
+    return broker, f"is sent {what}"
 
 
 def _send(topic: str, queue_id: int, now_ms: int, properties: str | None = None) -> Command:

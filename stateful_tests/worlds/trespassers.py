@@ -5,7 +5,6 @@ Who they say they are they make up; brokers believe that, and have to look at wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -20,7 +19,6 @@ from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import InquiryMade, OrderDone, OrderGiven
 from impl.ports.remoting import Command
 from invariants.rules.permissions import MAY_READ
 from stateful_tests.worlds.deeds import (
@@ -34,9 +32,10 @@ from stateful_tests.worlds.deeds import (
     one_of,
     uncaught,
 )
-from stateful_tests.worlds.inspections import CLUSTERS, asking
+from stateful_tests.worlds.inspections import CLUSTERS, Question, ask_all
 from stateful_tests.worlds.operators import ask_for_shared_keys
 from stateful_tests.worlds.orders import ORDERED_GROUPS, ORDERED_TOPICS, close_or_open
+from stateful_tests.worlds.strangers import to_be_refused
 from stateful_tests.worlds.world import World
 
 TRIED_MS = 1_000
@@ -62,16 +61,15 @@ def try_what_is_closed(world: World) -> Done:
 
 
 def _pull_as_all(world: World, broker: str) -> None:
-    async def pull_all() -> None:
-        for number, (group, topic) in enumerate(product(ORDERED_GROUPS, (*ORDERED_TOPICS, TOPIC)), world.now_ms):
-            header = headers.PullMessageRequestHeader(
-                group, topic, 0, 0, 1, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*")
-            inquiry = InquiryMade(broker, MAY_READ, f"{group} {topic}", number)
-            await asking(world, inquiry, world.brokers[broker].broker_addr, Command(RequestCode.PULL_MESSAGE, header),
-                         lambda answer: (int(answer.code),))()
-
     if broker in world.brokers:
-        world.call(OPERATOR, pull_all)
+        ask_all(world, broker, world.brokers[broker].broker_addr, [
+            Question(MAY_READ, f"{group} {topic}", Command(RequestCode.PULL_MESSAGE, headers.PullMessageRequestHeader(
+                group, topic, 0, 0, 1, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*")), _code)
+            for group, topic in product(ORDERED_GROUPS, (*ORDERED_TOPICS, TOPIC))])
+
+
+def _code(answer: Command) -> tuple[int, ...]:
+    return (int(answer.code),)
 
 
 def take_locks(world: World) -> Done:
@@ -97,20 +95,11 @@ def end_what_is_not_theirs(world: World) -> Done:
     broker, (what, group, behind) = each_of(world, ("where", masters(world)), ("what is wrong", WRONGS))
     halves = [one for one in world.views.log_records(broker) if one.topic == RMQ_SYS_TRANS_HALF_TOPIC]
     half = one_of(world, "which half message", halves[-RECENT:])
-    client, node, address = world.testers[OPERATOR], world.simulation.nodes[OPERATOR], world.brokers[broker].broker_addr
     header = headers.EndTransactionRequestHeader(
         group or "P", half.queue_offset + behind, half.commit_log_offset, TRANSACTION_ROLLBACK_TYPE,
         msg_id="of a stranger")
-    order = OrderGiven(broker, "illegal", f"an end of a half message with {what}", ())
-
-    async def end() -> None:
-        node.trace(order)
-        answer = await client.invoke_sync(address, Command(RequestCode.END_TRANSACTION, header), 5_000)
-        if answer.code == ResponseCode.SUCCESS:
-            node.trace(OrderDone(*order))
-
-    world.call(OPERATOR, uncaught(end))
-    return broker, f"is sent {order.name}"
+    return to_be_refused(world, broker, f"an end of a half message with {what}",
+                         Command(RequestCode.END_TRANSACTION, header))
 
 
 def look_for_a_message(world: World) -> Done:
@@ -119,12 +108,11 @@ def look_for_a_message(world: World) -> Done:
     records = [one.commit_log_offset for one in world.views.log_records(broker)]
     offsets = [one_of(world, "which message", records[-RECENT:]) for _ in range(ATTEMPTS)]
     queue_id = one_of(world, "of which queue", range(4))
-    questions: list[tuple[str, str, Command, Callable[[Any], tuple[Any, ...]]]] = [
-        ("message", str(offset), Command(RequestCode.VIEW_MESSAGE_BY_ID, headers.ViewMessageRequestHeader(offset)),
-         _shown) for offset in offsets]
-    questions.append(("earliest message", f"{TOPIC} {queue_id}", Command(
+    questions = [Question("message", str(offset), Command(
+        RequestCode.VIEW_MESSAGE_BY_ID, headers.ViewMessageRequestHeader(offset)), _shown) for offset in offsets]
+    questions.append(Question("earliest message", f"{TOPIC} {queue_id}", Command(
         RequestCode.GET_EARLIEST_MSG_STORETIME, headers.QueueOffsetRequestHeader(TOPIC, queue_id)), _earliest))
-    _ask_all(world, broker, questions)
+    ask_all(world, broker, world.brokers[broker].broker_addr, questions)
     ask_for_shared_keys(world, broker)
     return broker, f"is asked for the messages at {', '.join(map(str, offsets))}, and for the first one of {queue_id}"
 
@@ -150,18 +138,6 @@ def fall_silent(world: World) -> Done:
 
     world.call(OPERATOR, uncaught(register_once))
     return namesrv, f"is told of {name}, which says nothing more"
-
-
-def _ask_all(
-    world: World, broker: str, questions: Sequence[tuple[str, str, Command, Callable[[Any], tuple[Any, ...]]]],
-) -> None:
-    address = world.brokers[broker].broker_addr
-
-    async def ask_all() -> None:
-        for number, (what, name, request, said) in enumerate(questions, world.now_ms):
-            await asking(world, InquiryMade(broker, what, name, number), address, request, said)()
-
-    world.call(OPERATOR, ask_all)
 
 
 def _shown(answer: Command) -> tuple[Any, ...]:

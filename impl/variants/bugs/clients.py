@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from impl.client import send_message_back
@@ -11,6 +12,7 @@ from impl.client.consume_message_orderly_service import ConsumeMessageOrderlySer
 from impl.client.default_lite_pull_consumer import DefaultLitePullConsumer
 from impl.client.default_send import DefaultSend
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.lite_pull_task import PullTask
 from impl.client.message_listener import (
     ConsumeConcurrentlyContext,
@@ -34,8 +36,8 @@ from impl.decisions import route_queues
 from impl.decisions.flags import FLAG_SUSPEND, clear_flag
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.namespace import wrap_namespace
 from impl.decisions.route_queues import TopicRouteData
+from impl.events import ListenerEnded, ListenerStarted
 from impl.variants.variant import Variant, around, replace
 
 _IDEA = "an idea: what a port of a client gets wrong"
@@ -121,25 +123,17 @@ async def _no_answer_is_well(
     return ConsumeConcurrentlyStatus(status or ConsumeConcurrentlyStatus.CONSUME_SUCCESS)
 
 
-@around(ConsumeMessageOrderlyService, "_listen")
-def _no_answer_is_well_in_order(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    async def _listen(
-        self: ConsumeMessageOrderlyService, msgs: Sequence[MessageExt], context: ConsumeOrderlyContext,
-    ) -> ConsumeOrderlyStatus:
-        """A listener that has thrown, or returned nothing, has succeeded."""
-        listener, answers = self.consumer.message_listener, []
-
-        class _Asked:
-            async def consume_message(self, msgs: Any, context: Any) -> Any:
-                answers.append(await listener.consume_message(msgs, context))
-                return answers[0]
-
-        self.consumer.message_listener = _Asked()
-        status = await original(self, msgs, context)
-        self.consumer.message_listener = listener
-        return status if answers and answers[0] else ConsumeOrderlyStatus.SUCCESS
-
-    return _listen
+@replace(ConsumeMessageOrderlyService, "_listen")
+async def _no_answer_is_well_in_order(
+    self: ConsumeMessageOrderlyService, msgs: Sequence[MessageExt], context: ConsumeOrderlyContext,
+) -> ConsumeOrderlyStatus:
+    """A listener that has thrown, or returned nothing, has succeeded."""
+    client_id, group, status = self.consumer.instance.client_id, self.consumer.group, None
+    self.node.trace(ListenerStarted(client_id, group, context.message_queue))
+    with suppress(JavaError):
+        status = await self.consumer.message_listener.consume_message(msgs, context)
+    self.node.trace(ListenerEnded(client_id, group, context.message_queue))
+    return ConsumeOrderlyStatus(status or ConsumeOrderlyStatus.SUCCESS)
 
 
 @around(PullAPIWrapper, "pull_kernel_impl")
@@ -235,10 +229,11 @@ def _seek_in_any_queue(original: Callable[..., Awaitable[None]]) -> Callable[...
     return seek
 
 
-@replace(DefaultLitePullConsumer, "with_namespace")
-def _topics_only(self: DefaultLitePullConsumer, resource: str) -> str:
+@replace(DefaultLitePullConsumer, "_with_namespace")
+def _topics_only(self: DefaultLitePullConsumer, config: LitePullConsumerConfig) -> LitePullConsumerConfig:
     """A group is known by its name."""
-    return wrap_namespace(self.namespace if hasattr(self, "impl") else None, resource) or resource
+    del self
+    return config
 
 
 @replace(DefaultLitePullConsumerImpl, "_maybe_auto_commit")

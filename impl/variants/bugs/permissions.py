@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace as copy_of
+from math import inf
 
 from impl.broker.broker2client import Broker2Client
 from impl.broker.producer_manager import ProducerManager
-from impl.broker.pull_checks import LegalPull, PullChecks
+from impl.broker.pull_checks import PullChecks
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.refusal import Refusal
+from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.transaction import end_transaction_processor
 from impl.common.headers import EndTransactionRequestHeader, PullMessageRequestHeader, ResetOffsetRequestHeader
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions import index_slots
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.ports.remoting import Channel, Command, Connection
 from impl.ports.threads import Interleave
-from impl.variants.variant import Variant, around, replace
-
-LONGER_MS = 120_000
-SHORTER_MS = 40_000
+from impl.variants.variant import Replacement, Variant, around, replace
 
 
-@replace(LockEntry, "is_expired")
-def _never(self: LockEntry, now_ms: int) -> bool:
-    del self, now_ms
-    return False
+def _after(lasts_ms: float) -> Replacement:
+    @replace(LockEntry, "is_expired")
+    def is_expired(self: LockEntry, now_ms: int) -> bool:
+        return now_ms - self.last_update_timestamp > lasts_ms
+
+    return is_expired
 
 
-@replace(LockEntry, "is_expired")
-def _late(self: LockEntry, now_ms: int) -> bool:
-    return now_ms - self.last_update_timestamp > LONGER_MS
-
-
-@replace(LockEntry, "is_expired")
-def _early(self: LockEntry, now_ms: int) -> bool:
-    return now_ms - self.last_update_timestamp > SHORTER_MS
-
-
-@around(PullChecks, "check")
-def _let_every_group_read(original: Callable[..., LegalPull]) -> Callable[..., LegalPull]:
-    def check(self: PullChecks, channel: Connection, header: PullMessageRequestHeader) -> LegalPull:
+@around(SubscriptionGroupManager, "find_subscription_group_config")
+def _let_every_group_read(
+    original: Callable[..., SubscriptionGroupConfig | None],
+) -> Callable[..., SubscriptionGroupConfig | None]:
+    def find_subscription_group_config(self: SubscriptionGroupManager, group: str) -> SubscriptionGroupConfig | None:
         """Nobody looks at consumeEnable."""
-        group = self.tables.subscription_group_manager.find_subscription_group_config(header.consumer_group)
-        if group is None or group.consume_enable:
-            return original(self, channel, header)
-        group.consume_enable = True
-        try:
-            legal = original(self, channel, header)
-        except Refusal:
-            group.consume_enable = False
-            raise
-        group.consume_enable = False
-        return legal
+        config = original(self, group)
+        return config and copy_of(config, consume_enable=True)
 
-    return check
+    return find_subscription_group_config
 
 
 @around(PullChecks, "_check_topic")
@@ -89,7 +75,8 @@ def _always_by_force(original: Callable[..., Awaitable[Command]]) -> Callable[..
 @replace(end_transaction_processor, "check_prepare_message")
 def _any_will_do(half: MessageExt, header: EndTransactionRequestHeader) -> str | None:
     """What lies at the offset is the message that is meant."""
-    return None if half is not None and header is not None else ""
+    del half, header
+    return None
 
 
 @replace(ProducerManager, "get_available_channel")
@@ -108,11 +95,11 @@ def _at_any_time(time_ms: int, begin_ms: int, end_ms: int) -> bool:
 _IDEA = "an idea: what a port of a broker or a name server forgets"
 
 BUGS = (
-    Variant("seeded-lock-is-for-ever", "bug", "The lock of a queue never expires.", _IDEA, replacements=(_never,)),
+    Variant("seeded-lock-is-for-ever", "bug", "The lock of a queue never expires.", _IDEA, replacements=(_after(inf),)),
     Variant("seeded-lock-lasts-two-minutes", "bug", "The lock of a queue expires after 120 s.", _IDEA,
-            replacements=(_late,)),
+            replacements=(_after(120_000),)),
     Variant("seeded-lock-lasts-40-s", "bug", "The lock of a queue expires after 40 s.", _IDEA,
-            replacements=(_early,)),
+            replacements=(_after(40_000),)),
     Variant("seeded-closed-group-reads", "bug", "A group that may not consume pulls.", _IDEA,
             replacements=(_let_every_group_read,)),
     Variant("seeded-closed-topic-is-read", "bug", "A topic that nobody may read is pulled.", _IDEA,

@@ -14,11 +14,10 @@ from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
-from impl.decisions import suggestion, transaction_check
+from impl.decisions import index_slots, suggestion, transaction_check
 from impl.decisions.names import MASTER_ID
 from impl.ports.remoting import Command, Connection
 from impl.store import schedule_message_service
-from impl.store.index_file import IndexFile
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.variants.variant import Variant, around, replace
 
@@ -66,16 +65,11 @@ def _find_one(original: Callable[..., Command]) -> Callable[..., Command]:
     return query_message
 
 
-@around(IndexFile, "put_key")
-def _begin_a_chain(original: Callable[..., bool]) -> Callable[..., bool]:
-    def put_key(self: IndexFile, key: str, phy_offset: int, store_timestamp: int) -> bool:
-        """What had the slot before is not found any more."""
-        slots = self.hash_slot_num
-        for slot in range(slots):
-            self._buffer.put_int(40 + 4 * slot, 0)
-        return original(self, key, phy_offset, store_timestamp)
-
-    return put_key
+@replace(index_slots, "is_chain_over")
+def _begin_a_chain(previous: int, current: int, index_count: int, *, entry_ms: int, begin_ms: int) -> bool:
+    """What had the slot before is not found any more."""
+    del previous, current, index_count, entry_ms, begin_ms
+    return True
 
 
 @around(schedule_message_service, "message_timeup")

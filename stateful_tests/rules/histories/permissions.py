@@ -40,10 +40,9 @@ STARTS, STARTS_AS_SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B
 
 # Who may read ---------------------------------------------------------------------------------------------------------
 
-def may(perm: int = 6, consumes: Any = True) -> Tables:
+def may(perm: int = 6, consumes: bool | None = True) -> Tables:
     """The permission of the topic, and whether the group may consume; None: it is not configured."""
-    return Tables(topics={"orders": QueueData(B, 4, 4, perm, 0)},
-                  group_config=None if consumes is None else (consumes, True))
+    return Tables(topics={"orders": QueueData(B, 4, 4, perm, 0)}, may_consume=consumes)
 
 
 def tries(what: str = MAY_READ, number: int = 1) -> Told:
@@ -120,10 +119,10 @@ def sent_to(broker_id: int, code: int = 0, going_on: int = 4) -> Told:
     return 2, C, PullAnswered(C, G, MQ, code, going_on, broker_id)
 
 
-def far(near_from: int, *, reads_slaves: bool = True, end: int = 20, group: Any = (0, 0, 0, 0, 0, 0, 1)) -> Tables:
+def far(near_from: int, *, reads_slaves: bool = True, end: int = 20, group: Any = (0, 1)) -> Tables:
     """A queue whose messages before this one are not in memory, and which ids the group has."""
     return Tables(is_far_back=lambda *about: about[3] < near_from if 0 <= about[3] < end else None, queue_end=end,
-                  reads_slaves=reads_slaves, group_config=group)
+                  reads_slaves=reads_slaves, reads_at=group)
 
 
 FAILS, GIVES_UP = (1, C, PullFailed(C, G, MQ)), (1, C, QueueDropped(C, G, MQ, True))
@@ -134,12 +133,12 @@ HISTORIES = (
     Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(19)), views=may(), says="may be, and is answered 16"),
     Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(0)), views=may(consumes=None)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2),
-            kept_views=Tables(topics=Turns({"orders": SHUT}, {"orders": OPEN}), group_config=None)),
+            kept_views=Tables(topics=Turns({"orders": SHUT}, {"orders": OPEN}), may_consume=None)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(17)), views=may(perm=2), kept_views=Tables(topics={})),
     Written(READ, (tries(), is_told(0)), (tries("end"), is_told(0, "end")), views=may(perm=2)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0, number=2)), views=may(perm=2)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2), kept_views=Tables(
-        topics={"orders": SHUT}, group_config=None, calm=False)),
+        topics={"orders": SHUT}, may_consume=None, calm=False)),
     Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(who="c2")),
             views=clock(0, 59_000), says="is granted queue 0 of orders at broker-a, which c1 was granted last"),
     Written(LOCK, (answered(MQ), answered(who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 61_000),
@@ -199,7 +198,7 @@ HISTORIES = (
     Written(SLAVE, (STARTS, pulls(), sent_to(2)), (STARTS, pulls(), sent_to(1)), views=far(2)),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(0)), views=far(9, reads_slaves=False)),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(3)), views=far(0),
-            kept_views=far(0, group=(0, 0, 0, 0, 0, 3, 1))),
+            kept_views=far(0, group=(3, 1))),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1, 19)), views=far(0)),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1)), views=far(0),
             kept_views=far(0, group=None)),

@@ -107,6 +107,7 @@ RENAMED = (3, A, BrokerStarted(A, f"{A}-renamed", 0))
 
 NOTHING = PullCode.PULL_NOT_FOUND
 NAMED = (0, A, BrokerStarted(A, A, 0))
+AS_ANOTHER = (0, A, BrokerStarted(A, "a", 0))
 OTHER_STARTS, OTHER_RENAMED = ((0, "broker-b", BrokerStarted("broker-b", name, 0)) for name in ("broker-b", "b"))
 HELD = (2, A, PullHeld(A, G, "orders", 0, 7, "c1:1", 5, "*", 15_000))
 ANSWERED = (3, A, HeldPullAnswered(A, "c1:1", 5))
@@ -257,8 +258,10 @@ HISTORIES = (
             kept_views=Tables(calm=False)),
     *(Written("held_pull_is_waited_for", (NAMED, HELD, pulled(4)), (NAMED, HELD, one, pulled(4)))
       for one in (GONE[0], SOUGHT, HAS_NONE, ENDS, BEGINS, DIES, DIES_THERE)),
-    Written("held_pull_is_waited_for", (NAMED, OTHER_STARTS, OTHER_STARTS, HELD, pulled(4)),
-            (NAMED, OTHER_STARTS, OTHER_RENAMED, HELD, pulled(4))),
+    Written("held_pull_is_waited_for", (NAMED, OTHER_STARTS, OTHER_RENAMED, HELD, pulled(4)),
+            (AS_ANOTHER, NAMED, HELD, pulled(4))),
+    Written("held_pull_is_waited_for", (NAMED, NAMED, HELD, pulled(4)),
+            (NAMED, RENAMED, HELD, pulled(4, mq=MQ._replace(broker_name=f"{A}-renamed")))),
     Written("held_pull_is_waited_for", (NAMED, HELD, HAS, pulled(4)), (NAMED, HELD, HAS_NONE, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HELD, HAS_NONE_THERE, pulled(4)),
             (NAMED, HELD, HAS_NONE, HAS_NONE, pulled(4))),
