@@ -114,13 +114,15 @@ def worlds_folder(aim: simulation.Aim) -> Path:
 
 
 def of_worlds(aim: simulation.Aim, folder: Path, asked: Asked = USUAL) -> Campaign:
-    """The campaign over worlds; aim -- checked."""
+    """The campaign over worlds, which begins with few workloads that judge everything; aim -- checked."""
+    first = runs.covering(aim.workloads)
+    aim = replace(aim, workloads=tuple(dict.fromkeys((*first, *aim.workloads))))
     book = Sightings(aim, folder, asked)
     header = {**aim.header(), "version": simulation.version(aim.subjects), **_python()}
     units = simulation.units(aim, book.flat, book.found, book.near)
-    each = len(aim.workloads) * len(aim.subjects)  # a unit of each workload: what was never looked at is unknown
+    least = len(first) * len(aim.subjects)  # what was never looked at is unknown
     return Campaign(header, runs.COLUMNS, (), units, runs.work, book, book.questions, book.wishes, book.settle,
-                    book.files, "runs", each, given_up=book.given_up)
+                    book.files, "runs", least, given_up=book.given_up)
 
 
 def kill_matrix(

@@ -83,6 +83,16 @@ def judged(workload: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*names, *watching(world, known.promises, observed=known.observed).properties]))
 
 
+def covering(workloads: Sequence[str]) -> tuple[str, ...]:
+    """Some of these workloads, which judge each property and visit each scope that any does; the most telling first."""
+    about = {one: {*judged(one), *WORKLOADS[one].scopes} for one in workloads}
+    left, chosen = set[str]().union(*about.values()), list[str]()
+    while left:
+        chosen.append(max(workloads, key=lambda one: len(left & about[one])))
+        left -= about[chosen[-1]]
+    return tuple(chosen)
+
+
 def warm_up() -> None:
     """Make a process that has nothing else to do ready for runs, or for being forked.
 

@@ -258,6 +258,7 @@ class every_message_is_settled(Delivered):
     about = "group mq"
     within_ms = deadlines.all_settled
     named = True
+    lasts = True  # nobody sends any more
 
     def lacks(self, group: str, topic: str) -> bool:
         """Whether a member of the group does not subscribe a topic; whom a broker refuses is none."""
@@ -280,6 +281,7 @@ class broadcast_reaches_everyone(Delivered):
     about = "at group mq"
     within_ms = deadlines.all_settled
     named = True
+    lasts = True  # nobody sends any more
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

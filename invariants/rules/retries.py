@@ -82,8 +82,9 @@ class retries_wait_longer_each_time(Rule):
 
     # Since when a listener has it, and at which attempt; where and when listeners have failed with it at an attempt:
     # several, where several have had it. Each has put it off, and what the first one has put off comes first. Who
-    # cannot send it back tries it again where it is.
+    # cannot send it back tries it again where it is, and counts that; its broker counts from what is stored, `first`.
     since_ms = Kept("at mq offset")
+    first = Kept("mq offset key", survives="all")
     failed = Kept("group key attempt", survives="all")
     anew = Kept("key", survives="all", begins=(SENT_ANEW,))
 
@@ -92,13 +93,15 @@ class retries_wait_longer_each_time(Rule):
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             began_ms, attempt = self.since_ms.pop((at, event.mq, offset), (ms, 0))
             if has_failed(answer) and ms - began_ms < deadlines.LISTENER_EXPIRY_MS:
-                failed = self.failed.setdefault((event.group, key, attempt), {})
-                failed.setdefault((event.mq, offset), []).append((ms, event.level))
+                for counted in sorted({attempt, self.first.get((event.mq, offset, key), attempt)}):
+                    failed = self.failed.setdefault((event.group, key, counted), {})
+                    failed.setdefault((event.mq, offset), []).append((ms, event.level))
 
     @on(MessagesGiven)
     def gives(self, ms: int, at: str, event: MessagesGiven) -> Iterator[Told]:
         for key, offset, attempt in zip(event.keys, event.offsets, event.attempts, strict=True):
             self.since_ms[at, event.mq, offset] = ms, attempt
+            self.first.setdefault((event.mq, offset, key), attempt)
             is_retry = event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and attempt <= len(deadlines.RETRY_DELAYS_MS)
             failures = self.failed.get((event.group, key, attempt - 1)) if is_retry else None
             if not failures or (event.mq, offset) in failures:

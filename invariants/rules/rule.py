@@ -280,11 +280,13 @@ class Promise(Rule):
     """What is true from a time after the healing on.
 
     within_ms -- how long after the healing it may be wrong; see `invariants.rules.deadlines`. named -- it applies only
-    to worlds whose workload names it. healed_ms -- when the world has healed; empty before.
+    to worlds whose workload names it. lasts -- once it is true nothing can make it wrong, and no world goes on for it.
+    healed_ms -- when the world has healed; empty before.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
     named: ClassVar[bool] = False
+    lasts: ClassVar[bool] = False
 
     healed_ms = Kept("at", survives="all", begins=(WorldHealed,))
 

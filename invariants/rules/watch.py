@@ -210,7 +210,8 @@ class Watch:
 
     @property
     def last_promise_ms(self) -> int:
-        """So long after the healing the last promise must be true."""
-        return max((promise.limit_ms for _, promise in self._promises), default=0)
+        """So long after the healing the last promise must be true, but for those that are, and stay so."""
+        return max((promise.limit_ms for _, promise in self._promises
+                    if not promise.lasts or promise.name not in self.kept_ms), default=0)
 
 

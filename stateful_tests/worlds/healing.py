@@ -77,9 +77,9 @@ def healing(world: World, watch: Watch) -> Iterator[list[Finding]]:
     Gives at each look what is wrong of the promises whose time is over.
     """
     healed_ms = world.now_ms
-    last_ms = healed_ms + watch.last_promise_ms
     while True:
         yield watch.promised(world.now_ms, healed_ms)
-        if world.now_ms >= last_ms:
+        left_ms = healed_ms + watch.last_promise_ms - world.now_ms
+        if left_ms <= 0:
             return
-        world.run(min(LOOK_MS, last_ms - world.now_ms))
+        world.run(min(LOOK_MS, left_ms))

@@ -14,6 +14,8 @@ from stateful_tests.worlds.workloads import WORKLOADS
 TAPE_BYTES = 3_000
 """As many choices as a storm of two minutes asks for at first; the rest of it is calm."""
 TAPES = st.binary(min_size=TAPE_BYTES, max_size=TAPE_BYTES)
+EVERY = 3
+"""Of so many workloads one is lived through here by `make test`, and all are by `make quality`."""
 FIXED = settings(
     max_examples=1, database=None, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck),
     phases=(Phase.generate, Phase.shrink),
@@ -33,7 +35,8 @@ def live(plan: Plan, tape: bytes) -> RunRecord:
     return record
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize("workload", [
+    pytest.param(name, marks=pytest.mark.quality if place % EVERY else ()) for place, name in enumerate(WORKLOADS)])
 def test_no_tape_breaks_what_is_repaired(workload: str) -> None:
     plan = Plan("repaired", workload)
     records: list[RunRecord] = []

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,8 @@ from impl.events.host import ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from invariants.finding import put_down_to
+from invariants.histories.checks import CHECKS
+from invariants.histories.verdicts import Tally
 from invariants.rules.bounds import Bounds
 from invariants.rules.promises import every_name_server_learns_in_time, ownership_converges_in_time
 from invariants.rules.rule import Promise
@@ -33,7 +34,7 @@ from stateful_tests.worlds.profiles import (
     PriorityTape,
     played,
 )
-from stateful_tests.worlds.run import MAX_SEGMENTS, MORE_SEGMENTS, Plan, RunRecord, run
+from stateful_tests.worlds.run import MAX_SEGMENTS, MORE_SEGMENTS, Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.workloads import WORKLOADS
@@ -52,8 +53,11 @@ MISSING = ("full_registration_installs_all_topics", "full_registration_installs_
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_calm_world_keeps_every_promise(workload: str) -> None:
-    record = run(Plan("repaired", workload, "calm"), RandomTape(1))
+def test_a_calm_world_keeps_every_promise_and_has_what_its_checks_judge(workload: str) -> None:
+    tally = Tally()
+    with lived(Plan("repaired", workload, "calm"), RandomTape(1)) as (world, record):
+        tally.count([one.operation for one in world.notes.history()])
+    assert [name for name in WORKLOADS[workload].observed if not tally.present.intersection(CHECKS[name].about)] == []
     assert [one for one in record.seen if not subject_named("repaired").explains(one.key)] == []
     assert record.unknown == ""
     assert set(record.kept_ms) == {rule.name for rule in promised(WORKLOADS[workload].promises)}
@@ -101,7 +105,6 @@ def test_a_promise_must_be_true_at_its_deadline_and_to_the_end(
         assert (learns.name in watch.kept_ms) is (world.now_ms // 1_000 not in wrong_s)
 
 
-@cache
 def failing() -> RunRecord:
     runs = (run(INCREMENT, RandomTape(seed), judged=False) for seed in range(40))
     return next(one for one in runs if MISSING in one.signatures())
@@ -125,12 +128,13 @@ def test_a_failure_is_shrunk_kept_and_replayed() -> None:
 
 
 def test_a_tape_is_as_simple_after_several_searches_as_after_one() -> None:
-    found = failing()
-    whole = Simplest(INCREMENT, found.choices, MISSING, max_runs=400)
+    plan, late = Plan("repaired+seeded-first-list-for-ever", "smallest", "storm"), ("ownership_converges",) * 2
+    found = run(plan, RandomTape(2), judged=False).choices
+    whole = Simplest(plan, found, (*late, LATE), max_runs=400)
     assert whole.at is None
-    part, searches = Simplest(INCREMENT, found.choices, MISSING, max_runs=7), 1
+    part, searches = Simplest(plan, found, (*late, LATE), max_runs=7), 1
     while part.at is not None:
-        part = Simplest(INCREMENT, part.choices, MISSING, max_runs=7, at=part.at)
+        part = Simplest(plan, part.choices, (*late, LATE), max_runs=7, at=part.at)
         searches += 1
     assert part.choices == whole.choices
     assert searches > 2

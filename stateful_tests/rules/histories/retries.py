@@ -160,6 +160,10 @@ HISTORIES = (
     Written("retries_wait_longer_each_time", (given(1), answered(10), WAITS, CRASHED, given(20, 1, mq=RETRY)),
             causes=("V5",)),
     Written("retries_wait_longer_each_time", (given(1), answered(10), WAITS, given(20, 1, mq=RETRY)), causes=()),
+    # It is tried again where it is, and its broker counts from what is stored: the second failure has another level.
+    Written("retries_wait_longer_each_time",
+            (given(1), answered(10, level=4), given(12_000, 1), given(23_000, 1, mq=RETRY)),
+            (given(1), answered(10, level=4), given(12_000, 1), answered(12_010), given(23_000, 1, mq=RETRY))),
     Written("retries_wait_longer_each_time",  # it is tried again where it is
             (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY, offset=5)),
             (given(1, 1, mq=RETRY), answered(10, mq=RETRY), given(20, 2, mq=RETRY))),
