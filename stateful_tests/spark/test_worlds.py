@@ -244,37 +244,38 @@ def shares_of(folder: Path) -> str:
     return json.dumps(json.loads((folder / "coverage.json").read_text(encoding="utf-8"))["repaired"]["scopes"])
 
 
-def test_shares_are_exact_and_the_same_for_one_worker_and_two(cluster: Cluster, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def shares_here(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same without Spark: unit by unit in this process."""
+    alone = Sightings(SMALLEST.checked(), tmp_path_factory.mktemp("alone"))
+    given = (unit for unit in units(SMALLEST.checked(), alone.flat, alone.found) if isinstance(unit, Unit))
+    for unit in islice(given, LIMIT):
+        alone.add(attempt(runs.work, unit))
+    return json.dumps(json.loads(alone.files()["coverage.json"])["repaired"]["scopes"])
+
+
+def test_shares_are_exact_and_those_of_this_process(cluster: Cluster, tmp_path: Path, shares_here: str) -> None:
     found = [one for one in commands.campaign_worlds(10.0, SMALLEST, out=tmp_path, cluster=cluster)
              if one.property == WITHIN]
     assert [one.subject.details["scope"] for one in found] == ["group, 1 broker", "group, 2 brokers", "order lock"]
     assert {one.outcome for one in found} == {Outcome.HOLDS}
     assert all(0 < one.cost["states"] <= one.cost["reachable_states"] for one in found)
     assert all(0 < one.cost["steps"] <= one.cost["reachable_steps"] for one in found)
-    alone = Sightings(SMALLEST.checked(), tmp_path)
-    given = (unit for unit in units(SMALLEST.checked(), alone.flat, alone.found) if isinstance(unit, Unit))
-    for unit in islice(given, LIMIT):
-        alone.add(attempt(runs.work, unit))
-    assert json.dumps(json.loads(alone.files()["coverage.json"])["repaired"]["scopes"]) == shares_of(tmp_path)
+    assert shares_of(tmp_path) == shares_here
     assert [line.split(":")[0] for line in commands.covered(found)] == [
         f"visited, repaired, {one.subject.details['scope']}" for one in found]
 
 
 @pytest.mark.quality
-def test_shares_are_the_same_for_one_executor_and_two(tmp_path: Path) -> None:
-    told = []
-    for count in (1, 2):
-        folder = tmp_path / str(count)
-        folder.mkdir()
-        with standalone(folder, count) as master:
-            subprocess.run(  # noqa: S603 - this Python
-                [sys.executable, "-m", "spark_fuzz", "--master", master.address, "--minutes", "10",
-                 "--out", str(folder / "out"), "--units", str(LIMIT), "--subject", "repaired", *NAMED],
-                check=False, stdout=subprocess.DEVNULL,
-            )
-        told.append(shares_of(folder / "out"))
-    assert told[0] == told[1]
-    assert '"states": [0,' not in told[0]
+def test_shares_of_two_executors_are_those_of_this_process(tmp_path: Path, shares_here: str) -> None:
+    with standalone(tmp_path, 2) as master:
+        subprocess.run(  # noqa: S603 - this Python
+            [sys.executable, "-m", "spark_fuzz", "--master", master.address, "--minutes", "10",
+             "--out", str(tmp_path / "out"), "--units", str(LIMIT), "--subject", "repaired", *NAMED],
+            check=False, stdout=subprocess.DEVNULL,
+        )
+    assert shares_of(tmp_path / "out") == shares_here
+    assert '"states": [0,' not in shares_here
 
 
 # Commands -------------------------------------------------------------------------------------------------------------
