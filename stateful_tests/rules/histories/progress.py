@@ -17,6 +17,7 @@ from impl.events import (
     InquiryMade,
     ListenerEnded,
     ListenerStarted,
+    MessageAppended,
     MessagesFound,
     MessagesSettled,
     OffsetAnswered,
@@ -40,7 +41,7 @@ from impl.events import (
 )
 from invariants.rules import deadlines
 from invariants.rules.resets import OFFSET_OF_TIME
-from invariants.views import Broker, HeldQueue
+from invariants.views import Broker, HeldQueue, StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
@@ -49,6 +50,9 @@ START = (0, B, BrokerStarted(B, B, 0))
 CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 ROUTED = (0, C, RouteUpdated(C, G, "orders", frozenset({MQ})))
 UNROUTED = (3, C, RouteUpdated(C, G, "orders", frozenset()))
+PUT, PUT2, PUT_AGAIN, PUT_THERE = (
+    (0, at, MessageAppended(at, "orders", queue_id, 100, offset, 100, "k"))
+    for at, queue_id, offset in ((B, 0, 500), (B, 1, 500), (B, 0, 900), ("broker-b", 0, 500)))
 TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
 TAKEN2 = (1, C, QueueTaken(C, G, MQ2, 100))
 DROPPED = (2, C, QueueDropped(C, G, MQ))
@@ -93,6 +97,11 @@ def asks_for(what: str = OFFSET_OF_TIME) -> Told:
 def is_told(offset: int, what: str = OFFSET_OF_TIME) -> Told:
     """He is answered."""
     return 2, "operator", InquiryAnswered(B, what, "orders 0 70", 1, (offset,))
+
+
+def log_from(at: int | None) -> Tables:
+    """The log of the broker begins there; None: it is empty."""
+    return Tables(log_records=() if at is None else (StoredRecord(at, "orders", 0, 101, 100, "k"),))
 
 
 def has_queues(many: int) -> Tables:
@@ -180,6 +189,11 @@ HISTORIES = (
             (TAKEN, RED, passed(0), FOUND_ONE, SETTLED_ONE, sent(105, 4))),
     Written("only_the_settled_is_committed", (TAKEN, found(100, 101), settled(101), sent(102)),
             (TAKEN, found(100, 101), settled(100), sent(101))),
+    *(Written("only_the_settled_is_committed", told, (START, PUT, TAKEN, sent(101)), views=log_from(at),
+              kept_views=log_from(501)) for told, at in (
+        ((START, PUT, TAKEN, sent(101)), 500), ((START, PUT, TAKEN, sent(101)), None), ((START, TAKEN, sent(101)), 501),
+        ((START, PUT, TAKEN, found(100), settled(100), sent(102)), 501), ((START, PUT2, TAKEN, sent(101)), 501),
+        ((START, PUT, PUT_AGAIN, TAKEN, sent(101)), 501), ((START, PUT_THERE, TAKEN, sent(101)), 501))),
     Written("only_the_settled_is_committed", (START, answered(0, 101), TAKEN, sent(101)),
             (START, TAKEN, answered(2, 101), sent(101))),
     Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, 3 + SENT_MS)),

@@ -30,6 +30,7 @@ HAS = Tables(stored_at=QueueRange(10, 20))
 ENDS = Tables(queue_end=20)
 YOUNG = Tables(stored_at=QueueRange(0, 20))
 GROWS = Tables(stored_at=Turns(QueueRange(10, 20), QueueRange(12, 25)))
+GIVES_UP = (1, C, QueueDropped(C, G, MQ))
 Told = tuple[int, str, Any]
 
 
@@ -95,7 +96,11 @@ HISTORIES = (
     Written(FITS, (START, *WRONG), (START, told(MOVED, 11)), views=HAS),
     Written(FITS, (START, *WRONG), (START, asks(9), told(MOVED, 10), told(MOVED, 11)), views=HAS),
     Written(FITS, (START, *WRONG), (START, asks(9), (1, C, PullFailed(C, G, MQ)), told(MOVED, 11)), views=HAS),
-    Written(FITS, (START, *WRONG), (START, asks(9), (1, C, QueueDropped(C, G, MQ)), told(MOVED, 11)), views=HAS),
+    Written(FITS, (START, *WRONG), (START, asks(9), GIVES_UP, told(MOVED, 11)), views=HAS),
+    # It has given the queue up and asks again: the first answer may be to what it asked before.
+    Written(FITS, (START, *WRONG), (START, asks(9), GIVES_UP, *WRONG, told(MOVED, 11)), views=HAS),
+    *(Written(FITS, (START, asks(9), GIVES_UP, one, *WRONG), (START, asks(9), GIVES_UP, *WRONG), views=HAS)
+      for one in (told(MOVED, 11), (1, C, PullFailed(C, G, MQ)), (1, C, ProcessKilled(1, power_loss=False)))),
     Written(FITS, (START, *WRONG), (START, asks(9), DIES, told(MOVED, 11)), views=HAS),
     Written(FITS, (START, *WRONG), (START, asks(9), AGAIN, told(MOVED, 11)), views=HAS),
     Written(FITS, (START, asks(9), (1, "broker-b", ProcessKilled(1, power_loss=False)), told(MOVED, 11)),
