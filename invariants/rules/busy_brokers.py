@@ -38,12 +38,19 @@ class waiting_request_is_refused_in_its_time(Duty):
     asked = Kept("broker pool number", machine="broker")
 
     @on(events.InquiryMade)
-    def asks(self, ms: int, _: str, event: events.InquiryMade) -> None:
+    def asks(self, ms: int, at: str, event: events.InquiryMade) -> None:
         if event.what == BUSY:
             self.asked[event.server, event.name, event.number] = ms
             due_ms = ms + deadlines.QUEUE_MS[event.name]
             if self.held.get((event.server, event.name), 0) > due_ms + deadlines.soon(self.bounds):
-                self.owe((event.server, event.name, event.number), due_ms)
+                self.owe((event.server, event.name, event.number), due_ms, at)
+
+    @on(events.ProcessKilled)
+    def asks_no_more(self, _: int, at: str, event: events.ProcessKilled) -> None:
+        """Who has asked hears nothing any more."""
+        del event
+        for key in [key for key, (*_, who) in self.owed.items() if who == at]:
+            self.pay(key)
 
     @on(events.InquiryAnswered)
     def is_answered(self, ms: int, _: str, event: events.InquiryAnswered) -> Iterator[Told]:

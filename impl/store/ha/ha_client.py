@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import struct
 
+from impl.decisions.java_errors import JavaError
 from impl.decisions.replication import is_frame_accepted
 from impl.ports.byte_stream import ByteStream, Connect, StreamError
 from impl.store.ha.replicated import ReplicatedStore
 
 READ_MAX_BUFFER_SIZE = 1024 * 1024 * 4
-CONNECT_RETRY_MS = 5_000
+CONNECT_RETRY_MS = EXCEPTION_WAIT_MS = 5_000
 _HEADER = struct.Struct(">qi")
 _ATTEMPTS = 3  # to write a report of eight bytes
 
@@ -37,6 +38,12 @@ class HAClient:
 
     def run_once(self) -> int:
         """HAClient#run, one round; how long it waits for the next one, in ms, where nothing wakes it."""
+        try:
+            return self._round()
+        except JavaError:  # is logged
+            return EXCEPTION_WAIT_MS
+
+    def _round(self) -> int:
         connection = self._connect_master()
         if connection is None:
             return CONNECT_RETRY_MS
@@ -118,9 +125,8 @@ class HAClient:
                 return False
             if len(self._received) < _HEADER.size + size:
                 return True
-            body = bytes(self._received[_HEADER.size:_HEADER.size + size])
+            self._store.append_to_commit_log(master_offset, bytes(self._received[_HEADER.size:_HEADER.size + size]))
             del self._received[:_HEADER.size + size]
-            self._store.append_to_commit_log(master_offset, body)
             if not self._report_slave_max_offset_plus(connection):
                 return False
         return True

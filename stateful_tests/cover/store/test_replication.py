@@ -10,6 +10,7 @@ import pytest
 from impl.hosts.simulation.streams import ROOM_BYTES, Stream, connector, streams
 from impl.hosts.sockets.connections import Listener, connect
 from impl.ports.byte_stream import ByteStream, StreamError
+from impl.ports.disk import DiskFullError
 from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import PutMessageFuture
 from impl.store.put_message_status import PutMessageStatus
@@ -173,6 +174,25 @@ def test_nobody_listens_and_the_next_attempt_comes_after_five_seconds() -> None:
     pair.listening = True
     assert pair.client.run_once() == 0
     assert pair.client.connected
+
+
+def test_a_slave_whose_disk_is_full_waits_and_appends_the_same_frame_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_full(*_: object) -> bool:
+        raise DiskFullError
+
+    pair = Pair()
+    pair.begin()
+    pair.master.put()
+    with monkeypatch.context() as patch:
+        patch.setattr(pair.slave.store, "append_to_commit_log", is_full)
+        for _ in range(20):
+            pair.master.store.ha_service.run_once()
+            if waited := pair.client.run_once():
+                break
+        assert waited == 5_000
+    pair.later(6)
+    pair.run()
+    assert log(pair.slave) == log(pair.master)
 
 
 # What a put is answered -----------------------------------------------------------------------------------------------

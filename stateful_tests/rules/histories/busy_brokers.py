@@ -57,6 +57,8 @@ HISTORIES = (
     Written(RULE, NEVER, (LONG, asked(), (20, OPERATOR, MessageLost(B))), bounds=CALM),
     Written(RULE, NEVER, (LONG, asked(), (20, B, ProcessKilled(1, power_loss=False))), bounds=CALM),
     Written(RULE, NEVER, (LONG, (20, B, ProcessKilled(1, power_loss=False)), asked()), bounds=CALM),
+    Written(RULE, (*NEVER, (20, "c1", ProcessKilled(1, power_loss=False))),
+            (*NEVER, (20, OPERATOR, ProcessKilled(1, power_loss=False))), bounds=CALM),
     Written(RULE, NEVER, (LONG, (20, B, ClockJumped(1)), asked()), bounds=CALM),
     # Nobody is refused too early, but for a send, which a busy page cache refuses at once.
     Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(), told(PULL_DUE_MS)), bounds=CALM,
