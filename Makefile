@@ -2,7 +2,7 @@
 #
 #   make verify    every judge on RocketMQ 4.9.3 as shipped, and out/verify/report.html
 #   make test      all tests        make lint     ruff and mypy
-#   make quality   the long searches and comparisons that `make test` leaves out (five minutes of two cores)
+#   make quality   the long searches and comparisons that `make test` leaves out (three minutes of two cores)
 #   make bench     benchmarks       make interop  compare live with the official RocketMQ jars, ports, and TLC
 #   make verify-engines   compare the engines on random concepts: CONCEPTS=10000 SEED=0 (two hours of a core)
 #   make mutants   change each condition of the rules, and count what their tests notice (an hour)

@@ -49,8 +49,7 @@ class waiting_request_is_refused_in_its_time(Duty):
     def asks_no_more(self, _: int, at: str, event: events.ProcessKilled) -> None:
         """Who has asked hears nothing any more."""
         del event
-        for key in [key for key, (*_, who) in self.owed.items() if who == at]:
-            self.pay(key)
+        self.owed.drop(lambda key: self.owed[key][-1] == at)
 
     @on(events.InquiryAnswered)
     def is_answered(self, ms: int, _: str, event: events.InquiryAnswered) -> Iterator[Told]:

@@ -22,9 +22,7 @@ _RESETS = Excuse("its client was told to reset queues: the thread that hears ans
 
 def _was_renamed(rule: Any, told: Told) -> bool:
     """Whether the machine whose queue it is has started as a broker under two names."""
-    started = rule.past.of(events.BrokerStarted)
-    of_queue = {one.at for one in started if one.event.broker_name == told.about[-1].broker_name}
-    return any(len({one.event.broker_name for one in started if one.at == at}) > 1 for at in of_queue)
+    return any(len(names) > 1 and told.about[-1].broker_name in names for names in rule.facts.names.values())
 
 
 class arriving_message_answers_the_pull(Rule):

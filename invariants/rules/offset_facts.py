@@ -69,9 +69,10 @@ class OffsetFacts(Hears):
     have sent, and that came to brokers. Of equal ones in a row these three have the first. said -- at a client: where
     the last answer to a pull of a queue says that the next one is to begin. expressions -- name of a broker, group,
     topic: the last one that the broker was given. left_out -- group, queue: the offsets that answers to pulls have left
-    out. committed -- at a broker: group, topic: what was committed of each queue id since it started. still -- at a
-    client: when its process stood still, and how long. standing_ms -- until when it does so. full -- from when until
-    when a disk had no room.
+    out. pulls -- at a client: how many pulls of a queue are on their way, also from before it was given up. committed
+    -- at a broker: group, topic: what was committed of each queue id since it started. still -- at a client: when its
+    process stood still, and how long. standing_ms -- until when it does so. full -- from when until when a disk had no
+    room.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -83,6 +84,7 @@ class OffsetFacts(Hears):
     said = Kept("at group mq")
     expressions = Kept("broker_name group topic", survives="all")
     left_out = Kept("group mq", survives="all")
+    pulls = Kept("at client_id group mq")
     still = Kept("at")
     standing_ms = Kept("at")
     full = Kept("at", survives="all")
@@ -92,6 +94,15 @@ class OffsetFacts(Hears):
     @on(events.SubscriptionUpdated)
     def is_subscribed(self, _: int, at: str, event: events.SubscriptionUpdated) -> None:
         self.expressions[self.broker_name(at), event.group, event.topic] = event.sub_string
+
+    @on(events.PullSuspended)
+    def pulls_it(self, _: int, at: str, event: events.PullSuspended) -> None:
+        self.pulls[at, *event[:3]] = self.pulls.get((at, *event[:3]), 0) + 1
+
+    @on(events.PullAnswered, events.PullFailed)
+    def pull_is_over(self, _: int, at: str, event: events.PullAnswered | events.PullFailed) -> None:
+        if left := self.pulls.pop((at, *event[:3]), 1) - 1:
+            self.pulls[at, *event[:3]] = left
 
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
@@ -168,6 +179,10 @@ class OffsetFacts(Hears):
     def had_no_room(self, at: str, since_ms: float, until_ms: float) -> bool:
         """Whether the disk of a machine was full at some time in between."""
         return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in self.full.get((at,), ()))
+
+    def is_only_pull(self, at: str, event: events.PullAnswered) -> bool:
+        """Whether no other pull of the queue was on its way; else nobody knows which of them is answered."""
+        return bool(self.pulls.get((at, *event[:3])) == 1)
 
     def broker_name(self, at: str) -> str:
         """The name of the broker that runs there, or ran there last."""

@@ -34,18 +34,18 @@ class only_the_settled_is_committed(Rule):
     excuses = (
         cause("L3", "its broker has left out what is not settled, and another member subscribes other tags",
               when=lambda rule, told: rule.was_left_out(told.about)),
-        Excuse("its broker has deleted the file of its log in which the next message was, and says where to go on",
+        Excuse("its broker has deleted the file of its log in which the last of these messages was",
                when=lambda rule, told: rule.was_deleted(told.about)),
     )
 
     def was_deleted(self, key: tuple[Any, ...]) -> bool:
-        """Whether the log of the broker begins behind the first message that the client may not commit."""
-        _, _, mq = key
-        put = [one for one in self.past.of(events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id,
-                                           queue_offset=self.facts.progress[key].may_commit)
-               if self.facts.broker_name(one.at) == mq.broker_name]
-        least = next((one.commit_log_offset for one in self.views.log_records(put[-1].at)), None) if put else None
-        return least is not None and least > put[-1].event.commit_log_offset
+        """Whether the log of the broker begins behind the last message that the client commits."""
+        at, group, mq = key
+        sent = self.past.last(events.OffsetSent, at=at, group=group, mq=mq)
+        put = [one for one in self.past.of(
+            events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=sent.event.offset - 1)
+            if self.facts.broker_name(one.at) == mq.broker_name] if sent else []
+        return bool(put) and self.views.log_begin(put[-1].at) > put[-1].event.commit_log_offset
 
     def was_left_out(self, key: tuple[Any, ...]) -> bool:
         """Whether a pull has left out what the client may not commit, and members of the group differ."""

@@ -48,9 +48,6 @@ class pull_answer_fits_its_queue(Rule):
     # The pulls that are on their way to masters, which have not ended since.
     asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
 
-    # How many pulls of a queue are on their way, also from before it was given up.
-    under_way = Kept("at client_id group mq")
-
     # The same of strangers, who pull from anywhere.
     tried = Kept("server number", machine="server")
 
@@ -74,7 +71,6 @@ class pull_answer_fits_its_queue(Rule):
     def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
         broker = machine_of(event.asked)
         self.asked.pop((at, *event[:3]), None)
-        self.under_way[at, *event[:3]] = self.under_way.get((at, *event[:3]), 0) + 1
         if self.facts.is_master(broker):
             self.asked[at, *event[:3]] = Asked(event.offset, broker, event.most, self._ends(broker, event.mq))
 
@@ -88,19 +84,8 @@ class pull_answer_fits_its_queue(Rule):
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
         asked = self.asked.pop((at, *event[:3]), None)
-        if self._is_last((at, *event[:3])) and asked is not None:
+        if asked is not None and self.facts.is_only_pull(at, event):
             yield from self._judged(at, asked, event)
-
-    @on(events.PullFailed)
-    def fails(self, _: int, at: str, event: events.PullFailed) -> None:
-        self._is_last((at, *event[:3]))
-
-    def _is_last(self, key: tuple[object, ...]) -> bool:
-        """One pull less is on its way; whether there was no other."""
-        left = self.under_way.pop(key, 1) - 1
-        if left:
-            self.under_way[key] = left
-        return not left
 
     def _judged(self, at: str, asked: Asked, event: events.PullAnswered) -> Iterator[Told]:
         wrong = _wrong(asked, self._ends(asked.broker, event.mq), event)

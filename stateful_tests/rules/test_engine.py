@@ -384,7 +384,8 @@ def test_a_duty_with_a_look_of_its_own_is_looked_at_once_and_also_if_nothing_is_
 # Promises, and what others find ---------------------------------------------------------------------------------------
 
 
-def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
+def watching(empty: list[int], *, lasts: bool = False) -> Watch:
+    """Of a promise that there is no empty shelf."""
     class shelves_are_full(Promise):  # noqa: N801  # a rule's class has the name of its property
         """Shelves are full."""
 
@@ -394,9 +395,14 @@ def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
         def wrong(self) -> Iterator[Told]:
             yield from (Told(f"shelf {one} is empty", ("city",)) for one in self.views.empty())  # type: ignore[attr-defined]
 
-    empty: list[int] = [1]
+    shelves_are_full.lasts = lasts
     tables: Any = Tables(empty=lambda: empty)
-    watch = Watch(tables, Bounds(), [shelves_are_full])
+    return Watch(tables, Bounds(), [shelves_are_full])
+
+
+def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
+    empty = [1]
+    watch = watching(empty)
     assert watch.last_promise_ms == 100
     assert watch.promised(1_099, 1_000) == []
     assert watch.kept_ms == {}
@@ -407,6 +413,20 @@ def test_a_promise_is_true_at_its_time_and_to_the_end() -> None:
     empty.append(3)
     assert sentences(watch.promised(1_100, 1_000)) == ["shelf 3 is empty."]
     assert watch.kept_ms == {}
+
+
+@pytest.mark.parametrize(("lasts", "left_ms"), [(True, 0), (False, 100)])
+def test_no_world_goes_on_for_a_promise_that_is_true_and_lasts(lasts: bool, left_ms: int) -> None:
+    empty = [1]
+    watch = watching(empty, lasts=lasts)
+    assert watch.promised(1_010, 1_000) == []
+    assert watch.last_promise_ms == 100
+    empty.clear()
+    assert watch.promised(1_020, 1_000) == []
+    assert watch.last_promise_ms == left_ms
+    empty.append(2)
+    assert watch.promised(1_030, 1_000) == []
+    assert watch.last_promise_ms == 100
 
 
 def test_what_another_judge_finds_is_put_down_to_a_cause() -> None:

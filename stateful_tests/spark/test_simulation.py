@@ -8,11 +8,14 @@ import pytest
 
 from invariants.verdict import BadInputError
 from spark_fuzz import simulation
+from spark_fuzz.commands import of_worlds
+from spark_fuzz.runs import judged
 from spark_fuzz.simulation import Aim, again_unit, is_again, plan_of, search_unit, subject_of
 from spark_fuzz.work import Unit
 from stateful_tests.spark import planted
 from stateful_tests.spark.books import planned
 from stateful_tests.worlds.run import Plan
+from stateful_tests.worlds.workloads import WORKLOADS
 
 # The plan -------------------------------------------------------------------------------------------------------------
 
@@ -34,6 +37,20 @@ def test_seeds_of_an_arm_follow_each_other_and_differ_between_campaigns() -> Non
     plan = Plan("repaired")
     ranges = [search_unit(plan, seed, number, 0).body["seeds"] for seed in (0, 1) for number in (0, 1)]
     assert ranges == [(0, 1), (1, 5), (1_000_000, 1_000_001), (1_000_001, 1_000_005)]
+
+
+def test_a_campaign_begins_with_a_few_workloads_that_judge_and_visit_everything(tmp_path: Path) -> None:
+    aim = Aim(("shipped", "repaired")).checked()
+    campaign = of_worlds(aim, tmp_path)
+    first = [plan_of(unit.id) for unit in islice(planned(iter(campaign.units)), campaign.least)]
+    of_each = [{plan.workload for plan in first if plan.subject == subject} for subject in aim.subjects]
+    assert of_each[0] == of_each[1]
+    assert {name for one in of_each[0] for name in judged(one)} == {name for one in WORKLOADS for name in judged(one)}
+    assert {name for one in of_each[0] for name in WORKLOADS[one].scopes} == {
+        name for one in WORKLOADS.values() for name in one.scopes}
+    assert len(of_each[0]) < len(WORKLOADS) / 4
+    assert {plan_of(unit.id).workload for unit in islice(planned(iter(of_worlds(aim, tmp_path).units)), 200)} == {
+        *WORKLOADS}
 
 
 def test_a_flat_arm_is_left_but_uniform_ones_stay() -> None:

@@ -83,6 +83,11 @@ def asking(
     return uncaught(ask)
 
 
+def coded(answer: Command) -> tuple[int]:
+    """That an answer says its code."""
+    return (int(answer.code),)
+
+
 def ask_all(world: World, server: str, address: str, questions: Sequence[Question]) -> None:
     """Put these questions to a server, one after another."""
     async def ask() -> None:

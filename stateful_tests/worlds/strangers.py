@@ -31,7 +31,7 @@ from stateful_tests.worlds.deeds import (
     masters,
     uncaught,
 )
-from stateful_tests.worlds.inspections import asking
+from stateful_tests.worlds.inspections import asking, coded
 from stateful_tests.worlds.world import World
 
 ILLEGAL_SENDS = (
@@ -127,7 +127,7 @@ def _probe(world: World, broker: str, pool: str) -> None:
         inquiry = InquiryMade(broker, BUSY, pool, world.now_ms)
         request = _request(pool, world.simulation.nodes[OPERATOR].now_ms())
         world.call(OPERATOR, asking(world, inquiry, world.brokers[broker].broker_addr, request,
-                                    lambda answer: (int(answer.code),), PATIENCE_MS))
+                                    coded, PATIENCE_MS))
 
 
 def _request(pool: str, now_ms: int) -> Command:

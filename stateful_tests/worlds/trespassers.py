@@ -32,7 +32,7 @@ from stateful_tests.worlds.deeds import (
     one_of,
     uncaught,
 )
-from stateful_tests.worlds.inspections import CLUSTERS, Question, ask_all
+from stateful_tests.worlds.inspections import CLUSTERS, Question, ask_all, coded
 from stateful_tests.worlds.operators import ask_for_shared_keys
 from stateful_tests.worlds.orders import ORDERED_GROUPS, ORDERED_TOPICS, close_or_open
 from stateful_tests.worlds.strangers import to_be_refused
@@ -64,12 +64,8 @@ def _pull_as_all(world: World, broker: str) -> None:
     if broker in world.brokers:
         ask_all(world, broker, world.brokers[broker].broker_addr, [
             Question(MAY_READ, f"{group} {topic}", Command(RequestCode.PULL_MESSAGE, headers.PullMessageRequestHeader(
-                group, topic, 0, 0, 1, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*")), _code)
+                group, topic, 0, 0, 1, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*")), coded)
             for group, topic in product(ORDERED_GROUPS, (*ORDERED_TOPICS, TOPIC))])
-
-
-def _code(answer: Command) -> tuple[int, ...]:
-    return (int(answer.code),)
 
 
 def take_locks(world: World) -> Done:

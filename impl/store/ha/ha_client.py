@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, NegativeArraySizeError
 from impl.decisions.replication import is_frame_accepted
 from impl.ports.byte_stream import ByteStream, Connect, StreamError
 from impl.store.ha.replicated import ReplicatedStore
@@ -125,6 +125,8 @@ class HAClient:
                 return False
             if len(self._received) < _HEADER.size + size:
                 return True
+            if size < 0:
+                raise NegativeArraySizeError(str(size))
             self._store.append_to_commit_log(master_offset, bytes(self._received[_HEADER.size:_HEADER.size + size]))
             del self._received[:_HEADER.size + size]
             if not self._report_slave_max_offset_plus(connection):

@@ -195,6 +195,18 @@ def test_a_slave_whose_disk_is_full_waits_and_appends_the_same_frame_later(monke
     assert log(pair.slave) == log(pair.master)
 
 
+def test_a_frame_of_less_than_nothing_is_an_exception_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair()
+    pair.begin()
+    connection, = pair.master.store.ha_service.connection_list
+    connection.connection.write(struct.pack(">qi", pair.slave.store.get_max_phy_offset(), -5))
+    taken = list[bytes]()
+    monkeypatch.setattr(pair.slave.store, "append_to_commit_log", lambda _, data: taken.append(data))
+    assert pair.client.run_once() == 5_000
+    assert pair.client.connected
+    assert not taken
+
+
 # What a put is answered -----------------------------------------------------------------------------------------------
 
 

@@ -375,7 +375,7 @@ def test_every_subject_can_be_had_and_goes_away_without_a_trace() -> None:
                 (owner.rpartition(".")[2], name) for owner, name in places
             }
             assert bool(inside) is (subject != "shipped")
-    assert changed(before, everything()) == []
+        assert changed(before, everything()) == []
     assert len(SUBJECTS) > 80
 
 

@@ -200,6 +200,9 @@ HISTORIES = (
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(3)), views=far(0),
             kept_views=far(0, group=(3, 1))),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1, 19)), views=far(0)),
+    # It has given the queue up and asks again: the first answer may be to what it asked before.
+    *(Written(SLAVE, (STARTS, pulls(), GIVES_UP, one, pulls(), sent_to(1)),
+              (STARTS, pulls(), GIVES_UP, pulls(), sent_to(1)), views=far(0)) for one in (sent_to(0), FAILS)),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(1)), views=far(0),
             kept_views=far(0, group=None)),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS_AS_SLAVE, pulls(), sent_to(1)), views=far(0)),
