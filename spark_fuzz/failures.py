@@ -153,7 +153,7 @@ class Failure:
         else:
             self.spent = bool(self.answers) and row["rest"] == "null"
             self.at = json.loads(row["rest"])
-            self.answers.append(Recording.of({**row, "seed": None}))
+            self.answers.append(Recording.of({**row, "seed": None}) if row.get("sentence") else self.first)
 
     def unanswered(self, error: str) -> None:
         """Looking again has failed; to fail at making it simpler is no reason to doubt it."""

@@ -1,8 +1,9 @@
 """Work on simulated worlds: from seeds to what was seen, and from a failing tape to the same failure, shorter.
 
 A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body, and the
-ways in which it fails: the tape is played again, twice if no hazard explains one of them, and all digests must be that
-of the search. If it is to be made simpler, which goes on over several units, what is left is played twice.
+ways in which it fails: the tape is played again, and all digests must be that of the search. If no hazard explains one
+of the ways, it is played twice, and its evidence is drawn. If it is to be made simpler, which goes on over several
+units, what is left is played twice.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from invariants.refinement.coverage import Visited
 from invariants.runs import SAME_RUN
 from model.language.open.nearness import Wanted, wanted
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS, called_rows, fingerprint
+from spark_fuzz.simulation import KNOWN_LOOKS
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import exhibit
 from stateful_tests.worlds.healing import watching
@@ -65,7 +67,8 @@ Rows of units that look again:
 again    for each property and signature: violated is 1 if it was seen again; choices, time, sentence and digest
          of that; unknown is 1 if equal choices gave different digests; runs that it took; rest says as JSON where the
          next unit goes on to make the tape simpler, null if it is as simple as can be; shown is what its evidence
-         shows, as JSON (`stateful_tests.worlds.evidence.exhibit`)
+         shows, as JSON (`stateful_tests.worlds.evidence.exhibit`). Of a tape that is asked for its digest only time,
+         sentence and shown are null
 """
 
 _BITS = (1 << 64) - 1
@@ -257,8 +260,11 @@ def _effect(plan: Plan, records: Sequence[RunRecord]) -> Iterator[Row]:
 def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
     """Play a tape, if wanted one that is made simpler from it; a row for each way to fail that is asked about.
 
-    All plays must have the digest of the tape's run; the first of them is judged.
+    All plays must have the digest of the tape's run. Of several the first is judged, and shows how it fails.
     """
+    if body["looks"] == KNOWN_LOOKS:
+        yield from _repeated(plan, body)
+        return
     tape, digest, made, rest = bytes.fromhex(body["choices"]), body["digest"], 0, None
     if body["runs"]:
         shorter = Simplest(plan, tape, body["keys"][0], body["runs"], body["at"])
@@ -278,4 +284,19 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
             "time_ms": None if found is None else found["time_ms"],
             "sentence": None if found is None else found["sentence"],
             "shown": None if found is None else json.dumps(found, ensure_ascii=False),
+        }
+
+
+def _repeated(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Play a tape for its digest: who judges the same run sees the same."""
+    tape = bytes.fromhex(body["choices"])
+    record = run(plan, QuietTape(tape), judged=False)
+    if record.digest != body["digest"]:  # where judges gave up, the run ended with them: who is not judged lives on
+        record = run(plan, QuietTape(tape))
+    differs = record.digest != body["digest"]
+    for key in map(tuple, body["keys"]):
+        yield {
+            "kind": "again", **asdict(plan), "property": key[0], "signature": json.dumps(key[1:]),
+            "runs": KNOWN_LOOKS, "violated": int(not differs), "unknown": int(differs), "choices": tape,
+            "digest": bytes.fromhex(record.digest), "rest": "null",
         }

@@ -34,7 +34,10 @@ RUNS = 4
 LONGEST = 32
 """Units of an arm in a turn, at most."""
 LOOKS, KNOWN_LOOKS = 2, 1
-"""Runs of a unit that looks again, besides those that make a tape simpler; and where a hazard explains all of it."""
+"""Runs of a unit that looks again, besides those that make a tape simpler; and where a hazard explains all of it.
+
+The one run is asked for its digest only: nothing is drawn of it before somebody reads its evidence.
+"""
 REPLAYED = 16
 """Of so many units one replays its first run."""
 LAG = 2

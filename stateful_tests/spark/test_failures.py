@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from impl.hosts.simulation.tape import QuietTape
 from invariants.finding import put_down_to
 from invariants.report.page import render
 from invariants.verdict import Outcome
@@ -13,11 +15,12 @@ from spark_fuzz import runs
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import Key
 from spark_fuzz.sightings import Sightings
-from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, Aim, search_unit
+from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, Aim, again_unit, search_unit
 from spark_fuzz.tallies import is_told
-from spark_fuzz.work import Row, attempt
+from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark.books import settle
 from stateful_tests.worlds.evidence import drawn, replay_run
+from stateful_tests.worlds.run import Plan, run
 from stateful_tests.worlds.subjects import subject_named
 
 STORM = {"subject": "repaired", "workload": "clustering", "profile": "storm", "strategy": "uniform"}
@@ -101,6 +104,49 @@ def test_the_evidence_of_what_was_recorded_is_drawn_when_it_is_replayed(tmp_path
     assert {**document, "told": shown["told"], "picture": shown["picture"]} == shown
     assert drawn(shown) is shown
     assert "picture" not in drawn({**document, "choices": []})
+
+
+@pytest.fixture(name="explained")
+def _explained(tmp_path: Path) -> tuple[Sightings, Unit]:
+    """A campaign whose run a hazard breaks that no story confirms, and the unit that looks at it again."""
+    aim = Aim(("shipped",), ("smallest",), ("storm",), ("uniform",)).checked()
+    book = Sightings(aim, tmp_path)
+    book.add(attempt(runs.work, search_unit(aim.arms()[0], aim.seed, 1, 0)))
+    question, = book.questions()
+    assert question.body["looks"] == KNOWN_LOOKS
+    return book, question
+
+
+def test_what_a_hazard_explains_is_believed_when_its_digest_was_repeated(explained: tuple[Sightings, Unit]) -> None:
+    book, question = explained
+    asked_about = {key[0] for key in question.body["keys"]}
+    assert not asked_about & {one.property for one in book.verdicts() if one.outcome is Outcome.VIOLATED}
+    book.add(attempt(runs.work, question))
+    assert not list(book.questions())
+    rows = {one.property: one for one in book.verdicts() if one.property in asked_about}
+    assert {one.outcome for one in rows.values()} == {Outcome.VIOLATED}
+    for row in rows.values():
+        document = book.evidence()[str(row.evidence).removeprefix("evidence/")]
+        assert "picture" not in document
+        assert replay_run(document).outcome is Outcome.VIOLATED
+
+
+def test_what_has_another_digest_is_not_believed(explained: tuple[Sightings, Unit]) -> None:
+    book, question = explained
+    rows = attempt(runs.work, replace(question, body={**question.body, "digest": bytes(16).hex()}))
+    assert [(row["violated"], row["unknown"]) for row in rows] == [(0, 1)] * len(question.body["keys"])
+    book.add(rows)
+    outcomes = {one.property: one.outcome for one in book.verdicts()}
+    assert {outcomes[key[0]] for key in question.body["keys"]} == {Outcome.UNKNOWN}
+
+
+def test_a_run_that_its_judges_have_ended_is_repeated_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan("shipped", "smallest", "calm")
+    ended = run(plan, QuietTape([]))
+    lived_on = replace(ended, digest="00" * 16)
+    monkeypatch.setattr(runs, "run", lambda *_, judged=True: ended if judged else lived_on)
+    question = again_unit(plan, [(OWNERS, OWNERS)], b"", bytes.fromhex(ended.digest), looks=KNOWN_LOOKS)
+    assert [row["violated"] for row in attempt(runs.work, question)] == [1]
 
 
 def test_a_row_says_which_ways_were_counted_only(tmp_path: Path) -> None:
