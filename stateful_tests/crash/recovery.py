@@ -24,6 +24,7 @@ NEVER_ENDS, WAITS = "recovery never ends", "start waits for ever for its dispatc
 _START_ATTEMPTS = 3  # that nothing changes between them shows the first
 SEARCH_FAILS = -1
 _LATER_MS = 1_800_000_000_000  # when the new process starts
+_ONCE_MORE_MS = _LATER_MS + USES  # and the one after it: its index files have other names
 
 
 class Recovered(NamedTuple):
@@ -63,7 +64,7 @@ def outcome(image: Image, life: Life, store: Store = DefaultMessageStore) -> Out
 def started(image: Image, life: Life) -> tuple[Recovered, Image]:
     """What a new process has of an image, and the files that its start leaves."""
     disk = MemoryDisk(image, USES)
-    first = _recovered(disk, life, DefaultMessageStore)
+    first = _recovered(disk, life, DefaultMessageStore, _LATER_MS)
     return first, disk.image()
 
 
@@ -87,23 +88,23 @@ class Recoveries:
         files = tuple(image.items())
         if files not in self._outcomes:
             disk = MemoryDisk(image, USES)
-            first = self._recovered(disk)
+            first = self._recovered(disk, _LATER_MS)
             self._outcomes[files] = Outcome(first, None if first.refused else self._once_more(disk.image()))
         return self._outcomes[files]
 
     def _once_more(self, left: Image) -> Recovered:
         files = tuple(left.items())
         if files not in self._again:
-            self._again[files] = self._recovered(MemoryDisk(left, USES))
+            self._again[files] = self._recovered(MemoryDisk(left, USES), _ONCE_MORE_MS)
         return self._again[files]
 
-    def _recovered(self, disk: MemoryDisk) -> Recovered:
+    def _recovered(self, disk: MemoryDisk, at_ms: int) -> Recovered:
         self.count += 1
-        return _recovered(disk, self._life, self._store)
+        return _recovered(disk, self._life, self._store, at_ms)
 
 
-def _recovered(disk: MemoryDisk, life: Life, make: Store) -> Recovered:
-    now = _LATER_MS
+def _recovered(disk: MemoryDisk, life: Life, make: Store, at_ms: int) -> Recovered:
+    now = at_ms
 
     def now_ms() -> int:
         nonlocal now

@@ -6,11 +6,12 @@ import pytest
 
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.crash.drawn import DRAWN, LEAST, MOST, drawn, group_of
-from stateful_tests.crash.programs import Life
-from stateful_tests.crash.promises import GONE, SURVIVES
+from stateful_tests.crash.programs import Life, Workload
+from stateful_tests.crash.promises import GONE, IDEMPOTENT, SURVIVES
 from stateful_tests.crash.survey import JOURNALLED, KINDS, MACHINE, PROCESS, Crashes, surveyed
 from stateful_tests.crash.tally import Tally
 from stateful_tests.crash.workloads import WORKLOADS
+from stateful_tests.worlds.subjects import subject_named
 
 
 @pytest.mark.parametrize("flush", FlushDiskType)
@@ -54,3 +55,12 @@ def test_process_crashes_are_counted_by_their_steps() -> None:
     life = Life(WORKLOADS["sync_stop"])
     crashes = Crashes(life, PROCESS)
     assert surveyed(life, crashes.all()).covered == crashes.images == life.recorder.steps + 1
+
+
+def test_a_second_recovery_comes_after_the_first_one_so_that_their_index_files_have_names_of_their_own() -> None:
+    """The first recovery makes two index files, of which the second destroys the last: it must not make the other."""
+    program = ("put B k m", "put A k m", "put A m l", "flush", "put A k m", "dispatch", "put B k")
+    with subject_named("repaired").running():
+        life = Life(Workload("keys", "", FlushDiskType.SYNC_FLUSH, program, has_index=True))
+        crashes = Crashes(life, PROCESS)
+        assert surveyed(life, crashes.all()).broken.get(IDEMPOTENT) is None
