@@ -127,16 +127,10 @@ class empty_answer_has_waited(Rule):
     cite = "DefaultMQPushConsumerImpl#pullMessage: PullSysFlag.buildSysFlag, PullMessageProcessor#processRequest"
     about = "at group mq"
     calm = True
-    excuses = (
-        Excuse("its client had given the queue up, and hears what it has asked before", lasts=deadlines.held,
-               by=(events.QueueDropped, events.QueueSought, events.QueuesHeld)),
-    )
-
-    asked_ms = Kept("at client_id group mq", begins=(events.PullSuspended,))
 
     @on(events.PullAnswered)
     def answered(self, ms: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
-        since_ms = self.asked_ms.pop((at, event.client_id, event.group, event.mq), None)
+        since_ms = self.facts.pulled_ms(at, event)
         if event.code == PullCode.PULL_NOT_FOUND and since_ms is not None and ms - since_ms < deadlines.LEAST_HOLD_MS:
             yield self.told(f"{at} is told after {ms - since_ms} ms that {queue_text(event.mq)} has nothing for "
                             f"{event.group}, and lets pulls wait", at, event.group, event.mq, since_ms=since_ms)

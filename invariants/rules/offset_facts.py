@@ -69,10 +69,10 @@ class OffsetFacts(Hears):
     have sent, and that came to brokers. Of equal ones in a row these three have the first. said -- at a client: where
     the last answer to a pull of a queue says that the next one is to begin. expressions -- name of a broker, group,
     topic: the last one that the broker was given. left_out -- group, queue: the offsets that answers to pulls have left
-    out. pulls -- at a client: how many pulls of a queue are on their way, also from before it was given up. committed
-    -- at a broker: group, topic: what was committed of each queue id since it started. still -- at a client: when its
-    process stood still, and how long. standing_ms -- until when it does so. full -- from when until when a disk had no
-    room.
+    out. pulls -- at a client: when pulls of a queue began that are on their way, also before it was given up; None:
+    nobody knows which of several was answered. committed -- at a broker: group, topic: what was committed of each queue
+    id since it started. still -- at a client: when its process stood still, and how long. standing_ms -- until when it
+    does so. full -- from when until when a disk had no room.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -96,13 +96,13 @@ class OffsetFacts(Hears):
         self.expressions[self.broker_name(at), event.group, event.topic] = event.sub_string
 
     @on(events.PullSuspended)
-    def pulls_it(self, _: int, at: str, event: events.PullSuspended) -> None:
-        self.pulls[at, *event[:3]] = self.pulls.get((at, *event[:3]), 0) + 1
+    def pulls_it(self, ms: int, at: str, event: events.PullSuspended) -> None:
+        self.pulls[at, *event[:3]] = *self.pulls.get((at, *event[:3]), ()), ms
 
     @on(events.PullAnswered, events.PullFailed)
     def pull_is_over(self, _: int, at: str, event: events.PullAnswered | events.PullFailed) -> None:
-        if left := self.pulls.pop((at, *event[:3]), 1) - 1:
-            self.pulls[at, *event[:3]] = left
+        if left := self.pulls.pop((at, *event[:3]), ())[1:]:
+            self.pulls[at, *event[:3]] = (None,) * len(left)
 
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
@@ -180,9 +180,10 @@ class OffsetFacts(Hears):
         """Whether the disk of a machine was full at some time in between."""
         return any(begin_ms <= until_ms and since_ms <= end_ms for begin_ms, end_ms in self.full.get((at,), ()))
 
-    def is_only_pull(self, at: str, event: events.PullAnswered) -> bool:
-        """Whether no other pull of the queue was on its way; else nobody knows which of them is answered."""
-        return bool(self.pulls.get((at, *event[:3])) == 1)
+    def pulled_ms(self, at: str, event: events.PullAnswered) -> int | None:
+        """When the pull began that is answered; None where others of the queue are, or were, on their way with it."""
+        began_ms: tuple[int | None, ...] = self.pulls.get((at, *event[:3]), ())
+        return began_ms[0] if len(began_ms) == 1 else None
 
     def broker_name(self, at: str) -> str:
         """The name of the broker that runs there, or ran there last."""

@@ -212,7 +212,7 @@ class who_lags_is_sent_to_a_slave(Rule):
         reads_at = None if asked is None else self.views.reads_at(asked.broker, event.group)
         if asked is None or reads_at is None or event.code != PullCode.SUCCESS:
             return
-        if not self.facts.is_only_pull(at, event):
+        if self.facts.pulled_ms(at, event) is None:
             return
         if _is_wrong(self.views, asked, event, *reads_at):
             yield self.told(f"{asked.broker} sends {at}, who reads {queue_text(event.mq)} from {asked.offset} to "

@@ -84,7 +84,7 @@ class pull_answer_fits_its_queue(Rule):
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
         asked = self.asked.pop((at, *event[:3]), None)
-        if asked is not None and self.facts.is_only_pull(at, event):
+        if asked is not None and self.facts.pulled_ms(at, event) is not None:
             yield from self._judged(at, asked, event)
 
     def _judged(self, at: str, asked: Asked, event: events.PullAnswered) -> Iterator[Told]:

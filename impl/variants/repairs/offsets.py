@@ -135,8 +135,10 @@ def _pull_with_the_last(original: Callable[..., Awaitable[_Addressed]]) -> Calla
             return await original(self, mq, header)
         if self._find(mq) is None:
             await self.instance.update_topic_route_info_from_name_server(mq.topic)
-        store = cast("DefaultMQPushConsumerImpl", self.instance.consumer_table.get(self.group)).offset_store
-        offset = cast("RemoteBrokerOffsetStore", store).offset_table.get(mq) or 0
+        consumer = cast("DefaultMQPushConsumerImpl | None", self.instance.consumer_table.get(self.group))
+        offset = 0
+        if consumer is not None:  # one that has shut down meanwhile has sent its last commits
+            offset = cast("RemoteBrokerOffsetStore", consumer.offset_store).offset_table.get(mq) or 0
         sys_flag = header.sys_flag if offset > 0 else clear_flag(header.sys_flag, FLAG_COMMIT_OFFSET)
         return await original(self, mq, header._replace(sys_flag=sys_flag, commit_offset=offset))
 

@@ -49,6 +49,7 @@ from stateful_tests.stories.scenes import (
     works,
 )
 from stateful_tests.worlds.listeners import Listener
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 HOLD_MS, LOOK_MS = 15_000, 5_000  # how long a pull is held, and how often its broker looks
@@ -209,6 +210,20 @@ def test_the_chain_ends_where_the_client_has_no_consumer_of_the_group_any_more(w
     world.run(2 * HOLD_MS)
     assert {event.group for _, event in reported(world, PullSuspended, since_ms)} == {"H"}
     assert world.events(ThreadDied) == []
+
+
+def test_a_pull_of_the_repaired_client_goes_on_without_a_commit_when_its_consumer_has_shut_down() -> None:
+    with subject_named("repaired").running(), World() as world:
+        stage(world, store=SMALL)
+        consumer = join(world, "c1")
+        consumer.offset_store.update_offset(FIRST, 3, increase_only=False)
+        pull_request = pull_of(consumer)
+        world.call("c1", consumer.shutdown)
+        world.run(1_000)
+        assert consumer.instance.consumer_table.get("G") is None
+        world.call("c1", lambda: consumer._pull(pull_request))
+        world.run(1_000)
+        assert world.events(ThreadDied) == []
 
 
 # Concurrent listeners -------------------------------------------------------------------------------------------------
