@@ -33,7 +33,7 @@ from model.language.open.reading import OpenReading
 from model.language.open.states import Writes
 
 NAME = "refines_commit_log"
-LOG = "store/commitlog/"
+LOG, ABORT = "store/commitlog/", "store/abort"
 _KILL, _STOP, _LOSE, _RESUME = ((name, ()) for name in ("kill", "stop", "lose_power", "resume"))
 
 
@@ -134,9 +134,9 @@ class _Store:
 
     @hears(events.ForceFailed)
     def fails(self, event: events.ForceFailed) -> list[Finding]:
-        """MappedFile#flush: what was written may not be on the disk."""
+        """MappedFile#flush: what is written may get lost. A start that cannot force the file abort has made it."""
         self.failed |= event.path.startswith(LOG)
-        return []
+        return self.take(event, [_RESUME]) if event.path == ABORT and self.value("phase") == "DISPATCHING" else []
 
     def loaded(self, event: events.StoreLoaded) -> list[Finding]:
         """CommitLog#recoverNormally, #recoverAbnormally: what is gone had not been forced."""

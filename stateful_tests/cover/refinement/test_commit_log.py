@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from impl.events import BrokerStarted, BrokerStopping, ForceFailed, ProcessKilled, StoreLoaded
 from impl.store import commit_log_recovery
 from impl.store.consume_queue import ConsumeQueue
-from invariants.refinement.commit_log import NAME
+from invariants.refinement.commit_log import NAME, Logs
+from invariants.views import StoredRecord, Views
 from model.commit_log.store import Store
 from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
+from stateful_tests.worlds.world import World
 
 seen = partial(signatures, NAME)
 lived = partial(counted, Store.concept)
@@ -69,3 +72,43 @@ def test_what_differs_is_seen(
 ) -> None:
     monkeypatch.setattr(owner, name, bug)
     assert signature in seen(lived("repaired", "stored", profile, 0, until=(NAME,))[0])
+
+
+# Written histories ----------------------------------------------------------------------------------------------------
+
+A = "broker-a"
+
+
+class Empty(Views):
+    """Tables of a broker that has stored nothing."""
+
+    def replicated(self, _broker: str) -> None:
+        """The broker does not run."""
+
+    def log_begin(self, _broker: str) -> int:
+        """There is no file."""
+        return -1
+
+    def log_records(self, _broker: str) -> tuple[StoredRecord, ...]:
+        """None."""
+        return ()
+
+    def queue_units(self, _broker: str) -> dict[tuple[str, int], tuple[int, int]]:
+        """None."""
+        return {}
+
+
+@pytest.mark.parametrize(("path", "is_clean", "differs"), [
+    ("store/abort", False, False), ("store/abort", True, True),
+    ("store/lock", True, False), ("store/lock", False, True),
+])
+def test_a_start_that_cannot_force_the_file_abort_has_made_it(path: str, *, is_clean: bool, differs: bool) -> None:
+    world = World()
+    followed = Logs(world)
+    followed.views = Empty(world)
+    killed, loads = ProcessKilled(1, power_loss=False), StoreLoaded(A, 0, 0, "ASYNC_FLUSH", last_exit_ok=True)
+    found = [one for told in (
+        [BrokerStarted(A, A, 0)], [BrokerStopping(A)], [killed], [loads, ForceFailed(path, lost=False), killed],
+        [loads._replace(last_exit_ok=is_clean)],
+    ) for one in followed.segment(A, [(0, A, event) for event in told])]
+    assert bool(found) is differs
