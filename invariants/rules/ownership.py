@@ -177,6 +177,16 @@ class told_members_rebalance(Duty):
         for key in self.owed if (at,) in self.facts.brokers else ():
             self.count_from(key, ms)
 
+    @on(events.NameServerChosen)
+    def looks_for_a_name_server(self, ms: int, at: str, _: events.NameServerChosen) -> None:
+        """A run that is under way asks name servers for each queue of a broker that has no master, and waits for each.
+
+        So do threads for which it waits: only one looks for a name server at a time.
+        """
+        for key in self.owed:
+            if key[0] == at:
+                self.count_from(key, ms)
+
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty; no time counts while a consumer does not run yet, or is suspended.
 

@@ -19,6 +19,7 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     LockGranted,
+    NameServerChosen,
     ProcessKilled,
     ProcessPaused,
     ProcessStarted,
@@ -99,6 +100,11 @@ def heard(connection: str = f"{C}:1", ms: int = 1, client_id: str = ID) -> Recor
 def looks(ms: int) -> Record:
     """It is time to look."""
     return ms, "world", WorldHealed()
+
+
+def chosen(at: str) -> Record:
+    """A client looks for a name server."""
+    return 2_000, at, NameServerChosen("nameserver1:9876", frozenset())
 
 
 def steps(by_ms: int, at: str = C) -> Record:
@@ -185,6 +191,10 @@ HISTORIES = (
     Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
             broken=(STARTED, told(), COMES_BACK, looks(REBALANCED_MS + 2_000), DIES_LATER),
             kept=(BROKER, STARTED, told(), COMES_BACK, looks(REBALANCED_MS + 2_000), DIES_LATER)),
+    *(Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+              broken=(STARTED, told(), chosen(by), looks(late_ms), DIES_LATER),
+              kept=(STARTED, told(), chosen(C), looks(REBALANCED_MS + 2_000), DIES_LATER))
+      for by, late_ms in ((C, REBALANCED_MS + 2_001), ("c2", REBALANCED_MS + 2_000))),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), SHUT_DOWN), views=HOLDS,
             kept_views=tables(consumer(), process_queues=[held(is_dropped=True)])),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), OTHER_SHUT_DOWN), views=HOLDS,
