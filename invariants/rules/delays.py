@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.excuse import cause
@@ -28,6 +28,21 @@ def was_recovered(rule: Rule, key: str | None) -> bool:
     waits = rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_SCHEDULE_TOPIC)
     return any(not start.event.last_exit_ok for one in waits
                for start in rule.past.of(events.StoreLoaded, since=one.place, at=one.at))
+
+
+def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
+    """Whether the copy that a group was to be given next was not waited for, and is gone with the power of its broker.
+
+    It waits for its delay, or has waited, and is in the retry topic of the group.
+    """
+    topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
+    copy = max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
+               default=None)
+    start = None if copy is None else next(iter(rule.past.of(events.StoreLoaded, since=copy.place, at=copy.at)), None)
+    if copy is None or start is None or copy.event.waits or start.event.max_offset > copy.event.commit_log_offset:
+        return False
+    return any(one.place < start.place
+               for one in rule.past.of(events.ProcessKilled, since=copy.place, at=copy.at, power_loss=True))
 
 
 class delayed_message_comes_at_last(Promise):

@@ -18,6 +18,7 @@ from impl.decisions.names import (
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed
+from invariants.rules.delays import copy_was_lost
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -251,11 +252,16 @@ class Delivered(Promise):
 class every_message_is_settled(Delivered):
     """A message that is stored has been consumed by each group that reads its topic, or is one of its dead letters."""
 
-    shipped = "violated: U4 a member that has queues of the topic does not subscribe it"
-    excuses = (cause("U4", "a member of the group does not subscribe the topic",
-                     when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),)
+    shipped = ("violated: U4 a member that has queues of the topic does not subscribe it, "
+               "V23 its copy is lost that nobody has waited for")
+    excuses = (
+        cause("U4", "a member of the group does not subscribe the topic",
+              when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
+        cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",
+              when=lambda rule, told: copy_was_lost(rule, told.about[0], told.about[2])),
+    )
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
-    about = "group mq"
+    about = "group mq key"
     within_ms = deadlines.all_settled
     named = True
     lasts = True  # nobody sends any more
@@ -270,7 +276,7 @@ class every_message_is_settled(Delivered):
         for group, topic in self.readers(CLUSTERING):
             for mq, offset, key in self.stored(topic):
                 if (group, key) not in self.settled and (group, key) not in self.dead:
-                    yield self.told(f"{group} has not consumed {key} at {offset} of {queue_text(mq)}", group, mq)
+                    yield self.told(f"{group} has not consumed {key} at {offset} of {queue_text(mq)}", group, mq, key)
 
 
 class broadcast_reaches_everyone(Delivered):

@@ -8,6 +8,7 @@ from typing import Any
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     HalfMessageEnded,
@@ -22,6 +23,7 @@ from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN
 from stateful_tests.worlds.casts import POLLING
+from stateful_tests.worlds.listeners import EXCEPTION, ONE_IN
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
@@ -179,6 +181,28 @@ def test_v26_an_application_polls_a_message_and_is_not_given_the_one_before_it()
         world.add_puller("poller1", POLLING)
         world.run(5_000)
         assert [event.offsets for _, event in world.events(MessagesPolled) if event.mq.queue_id == 0] == [(0, 2)]
+
+
+def test_v23_a_message_that_was_sent_back_is_lost_with_its_copy() -> None:
+    with World() as world:
+        world.fates = (EXCEPTION,) * ONE_IN
+        begin(world, FlushDiskType.ASYNC_FLUSH)
+        world.add_consumer("c1", MEMBER)
+        world.run(1_000)
+        produce(world, 1)
+        world.run(8_000)
+        produce(world, 1)
+        world.run(6_000)
+        world.simulation.kill("c1")
+        world.run(6_000)
+        retried = sent(world)[-1]
+        assert (retried.topic, retried.waits) == (f"{RETRY_GROUP_TOPIC_PREFIX}G", False)
+        crash(world, LOG, power_loss=True)  # delayOffset.json says that its delay is over, and the copy was not forced
+        restart(world)
+        world.simulation.start("c1")
+        world.run(20_000)
+        assert [one.topic for one in world.views.log_records(BROKER) if one.key == retried.key] == [
+            "orders", RMQ_SYS_SCHEDULE_TOPIC]
 
 
 def test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away() -> None:

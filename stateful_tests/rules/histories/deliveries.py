@@ -15,6 +15,7 @@ from impl.events import (
     OffsetFoundIllegal,
     ProcessKilled,
     SendAttempted,
+    StoreLoaded,
     WorldHealed,
 )
 from invariants.views import Broker, QueueRange, StoredRecord, Subscription
@@ -74,6 +75,16 @@ def put_off(ms: int, offset: int) -> Told:
     return appended(ms, offset, RMQ_SYS_SCHEDULE_TOPIC)
 
 
+def copied(ms: int, topic: str = "%RETRY%G", place: int = 600, key: str = "k5", *, waits: bool = False) -> Told:
+    """A broker puts a copy for another try at a place of its log."""
+    return ms, B, MessageAppended(B, topic, 0, 0, place, 100, key, waits)
+
+
+def loaded(end: int) -> Told:
+    """A broker comes up with a log that ends there."""
+    return 5, B, StoreLoaded(B, 0, end, "SYNC_FLUSH")
+
+
 def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orders") -> Tables:
     """A broker has messages, and somebody reads its topic."""
     records = tuple(StoredRecord(100 * offset, topic, 0, offset, 100, f"k{offset}") for offset in offsets)
@@ -86,6 +97,7 @@ def refused(client: str) -> Told:
     return 2, B, HeartbeatRefused(B, G, client, f"{client}:1")
 
 
+OFF = 3, B, ProcessKilled(1, True)
 HEALED, REFUSED = (9, "", WorldHealed()), refused(C2)
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
 
@@ -192,6 +204,16 @@ HISTORIES = (
     Written("every_message_is_settled", broken=(appended(1, 5), REFUSED, HEALED), views=WITHOUT, causes=()),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), refused(C), HEALED), kept_views=has(5)),
+    # V23: the copy that comes next was not waited for, and is gone with the power.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *came, HEALED), views=has(5), causes=("V23",))
+      for came in ((copied(2), OFF, loaded(600)), (copied(1, RMQ_SYS_SCHEDULE_TOPIC, 500), copied(2), OFF, loaded(550)),
+                   (copied(2, RMQ_SYS_SCHEDULE_TOPIC), OFF, loaded(600), loaded(700)))),
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *came, HEALED), views=has(5), causes=())
+      for came in ((copied(2, waits=True), OFF, loaded(600)), (copied(2), OFF, loaded(601)), (copied(2), OFF),
+                   (copied(2), (3, B, ProcessKilled(1, False)), loaded(600)), (OFF, copied(4), loaded(600)),
+                   (copied(2), (3, C, OFF[2]), loaded(600)), (copied(2), OFF, (5, C, loaded(600)[2])),
+                   (copied(2), loaded(600), OFF, loaded(600)), (copied(2, "%RETRY%H"), OFF, loaded(600)),
+                   (copied(2, key="k6"), OFF, loaded(600)), (copied(2), OFF, loaded(600), copied(6)))),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED), kept_views=has(5, member=BROADCASTS)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
