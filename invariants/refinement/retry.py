@@ -79,10 +79,14 @@ class _Level:
             {("end",): end, ("saved",): saved, **{("due", place): self.unit(place)[1] for place in units}})
 
     def starts(self, event: Any, saved: int) -> list[Finding]:
-        """ScheduleMessageService#start; an offset that lies in no queue is moved into it."""
+        """ScheduleMessageService#start; an offset that lies in no queue is moved into it.
+
+        What was deleted with its file of the log says nothing any more.
+        """
         found = self.compare(saved=saved)
         for place in range(self.value("end")):
-            if self.unit(place)[1] == 0 != self.value("due", place):
+            offset, due_ms = self.unit(place)
+            if offset >= 0 and due_ms == 0 != self.value("due", place):
                 found += self.noted(self.monitor.take(event, ("forget_due", (place,))))
         found += self.step(event, ["start"])
         has = self.views.delay_level(self.broker, self.level)

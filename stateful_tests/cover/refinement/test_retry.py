@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from impl.events import BrokerStarted
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
-from invariants.refinement.retry import NAME, _Level
+from invariants.refinement.retry import LATEST_HASH, NAME, _Level
 from invariants.views import DelayLevel, Views
+from invariants.views.values import DelayUnit
 from model.retry import Level
 from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
@@ -81,3 +83,28 @@ def test_a_broker_that_has_not_started_yet_is_not_looked_at(*, up: bool) -> None
     level = _Level("broker-a", 3, Looked())
     level.monitor.write({("up",): up, ("end",): 2, ("first",): 2, ("looked",): 2, ("noted",): 2, ("saved",): 2})
     assert bool(level.looks(None, [])) is up
+
+
+class Started(Looked):
+    """Tables of a broker that has started, with one unit in its level, or none any more."""
+
+    def __init__(self, unit: DelayUnit | None) -> None:
+        """Write them."""
+        self.one = unit
+
+    def delay_unit(self, _broker: str, _level: int, _number: int) -> DelayUnit | None:
+        """The unit."""
+        return self.one
+
+    def clock(self, _broker: str) -> Any:
+        """Nobody needs it."""
+        return None
+
+
+@pytest.mark.parametrize(("unit", "differs"), [
+    (None, False), (DelayUnit(500, LATEST_HASH), False), (DelayUnit(500, LATEST_HASH - 1), True),
+])
+def test_a_unit_that_is_no_longer_there_does_not_say_when_it_is_due(unit: DelayUnit | None, *, differs: bool) -> None:
+    level = _Level("broker-a", 3, Started(unit))
+    level.monitor.write({("up",): False, ("end",): 1, ("due", 0): LATEST_HASH})
+    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0)) is differs
