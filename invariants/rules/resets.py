@@ -155,12 +155,17 @@ class reset_goes_to_its_time(Rule):
                                 event.group, mqs[0])
 
     def _wanted(self, event: events.OffsetsReset, queue_id: int) -> tuple[int, int] | None:
-        """Where a queue is to go, at least and at most: its end may move while the operator is answered."""
-        now_ms = next((one.now_ms for one in self.views.brokers() if one.machine == event.broker), 0)
-        to_the_end = event.timestamp == _TO_THE_END
-        since_ms = (now_ms - deadlines.OPERATOR_CALL_MS, now_ms) if to_the_end else (event.timestamp, event.timestamp)
-        least, most = (self.views.first_stored(event.broker, event.topic, queue_id, one) for one in since_ms)
-        return None if least is None or most is None else (least, most)
+        """Where a queue is to go, at least and at most: its end may move while the operator is answered.
+
+        The end is that of the queue: a clock that has gone back says less.
+        """
+        queue, since_ms = (event.broker, event.topic, queue_id), event.timestamp
+        to_the_end = since_ms == _TO_THE_END
+        if to_the_end:
+            now_ms = next((one.now_ms for one in self.views.brokers() if one.machine == event.broker), 0)
+            since_ms = now_ms - deadlines.OPERATOR_CALL_MS
+        least = self.views.first_stored(*queue, since_ms)
+        return None if least is None else (least, self.views.queue_end(*queue) if to_the_end else least)
 
 
 class reset_is_of_all_queues(Rule):

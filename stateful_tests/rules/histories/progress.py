@@ -86,7 +86,7 @@ Told = tuple[int, str, Any]
 def ends(before: int, now: int) -> Tables:
     """Where the queue ended five seconds ago, and where it does now."""
     return Tables(brokers=[Broker(B, B, 0, f"{B}:10911", NOW_MS, None)],
-                  first_stored=lambda _, __, ___, ms: {NOW_MS - 5_000: before, NOW_MS: now}[ms])
+                  first_stored=lambda _, __, ___, ms: {NOW_MS - 5_000: before}[ms], queue_end=now)
 
 
 def asks_for(what: str = OFFSET_OF_TIME) -> Told:
