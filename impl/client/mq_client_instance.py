@@ -79,6 +79,7 @@ class MQClientInstance:
         self.scheduler = node.scheduler("MQClientFactoryScheduledThread")
         self.pull_message_service = PullMessageService(node, self.push_consumer)
         self.rebalance_service = RebalanceService(node, self.do_rebalance)
+        self._in_heartbeat: dict[str, MQConsumerInner] = {}  # also those that are gone while it is sent
 
     # Life -------------------------------------------------------------------------------------------------------------
 
@@ -222,14 +223,18 @@ class MQClientInstance:
 
     def _prepare_heartbeat_data(self) -> HeartbeatData:
         """MQClientInstance#prepareHeartbeatData."""
+        self._in_heartbeat = dict(self.consumer_table.entries())
         return HeartbeatData(
             self.client_id,
             [ProducerData(group) for group in self.producer_table.key_set()],
-            [consumer.consumer_data() for consumer in self.consumer_table.values()],
+            [consumer.consumer_data() for consumer in self._in_heartbeat.values()],
         )
 
     def _as_encoded_now(self, heartbeat_data: HeartbeatData) -> HeartbeatData:
-        """Each address gets the same topics, but their versions as they are when the body is encoded for it."""
+        """Each address gets the same topics, but their versions as they are when the body is encoded for it.
+
+        In Java the data has the SubscriptionData of the consumers themselves.
+        """
         return HeartbeatData(heartbeat_data.client_id, heartbeat_data.producer_data_set, [
             ConsumerData(
                 data.group_name, data.consume_type, data.message_model, data.consume_from_where,
@@ -239,7 +244,7 @@ class MQClientInstance:
         ])
 
     def _live(self, data: ConsumerData, sub: SubscriptionData) -> SubscriptionData:
-        consumer = self.consumer_table.get(data.group_name)
+        consumer = self._in_heartbeat.get(data.group_name)
         current = None if consumer is None else consumer.rebalance_impl.subscription_inner.get(sub.topic or "")
         same = current is not None and current.sub_string == sub.sub_string
         return current if current is not None and same else sub

@@ -63,7 +63,8 @@ class topics_leave_with_their_member(Duty):
 class new_version_is_told_soon(Duty):
     """Seconds after a member's subscription has a new version the brokers that list the member know it.
 
-    The deadline leaves time for a heartbeat that is sent at once, with pauses of its thread (B-4).
+    The deadline leaves time for a heartbeat that is sent at once, with pauses of its thread (B-4). It goes from broker
+    to broker, and waits for each that does not live any more.
     """
 
     shipped = "violated: U12 the heartbeat is skipped"
@@ -88,8 +89,16 @@ class new_version_is_told_soon(Duty):
         for (at, group, connection), heartbeat in self.facts.listed.items():
             mine = (group, machine_of(connection), heartbeat.client_id) == (event.group, client, event.client_id)
             subscribed = any(topic == event.topic for topic, _, _ in heartbeat.subscriptions)
-            if mine and subscribed and self._is_routed(at, event.client_id, client):
-                self.owe((at, event.client_id, group, event.topic, client), ms, event.sub_version)
+            key = at, event.client_id, group, event.topic, client
+            if mine and subscribed and key not in self.owed and self._is_routed(at, event.client_id, client):
+                self.owe(key, ms, event.sub_version)
+                self.count_from(key, ms + deadlines.CALL_MS * len(self.views.dead_addresses(client)))
+
+    @on(events.ProcessKilled)
+    def dies(self, _: int, at: str, __: events.ProcessKilled) -> None:
+        """A heartbeat that is under way waits for this broker, too."""
+        for key in self.owed if (at,) in self.facts.brokers else ():
+            self.count_from(key, self.owed[key][1] + deadlines.CALL_MS)
 
     @on(events.ConsumerRegistered)
     def told_now(self, _: int, at: str, event: events.ConsumerRegistered) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from impl.client.local_file_offset_store import LocalFileOffsetStore
@@ -10,7 +12,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
-from impl.decisions.java_errors import MQClientError
+from impl.decisions.java_errors import MQClientError, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -125,6 +127,19 @@ def test_a_heartbeat_that_meets_another_one_is_not_sent() -> None:
         consumer.instance.lock_heartbeat.held = False
         world.run(31_000)
         assert world.events(ConsumerRegistered, since_ms) != []
+
+
+def test_a_heartbeat_says_what_is_subscribed_when_it_is_sent_also_of_who_has_left_since_it_began() -> None:
+    with World() as world:
+        one_broker(world)
+        consumer = join(world, "c1", ORDERS)
+        instance, inner = consumer.instance, consumer.rebalance_impl.subscription_inner
+        prepared = instance._prepare_heartbeat_data()
+        newer = replace(not_null(inner.get("orders")), sub_version=9)
+        inner.put("orders", newer)
+        instance.consumer_table.remove("G")
+        (data,) = instance._as_encoded_now(prepared).consumer_data_set
+        assert newer in data.subscription_data_set
 
 
 def test_members_come_and_go_and_every_queue_has_one_owner_each_time() -> None:

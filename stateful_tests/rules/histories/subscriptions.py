@@ -5,9 +5,11 @@ from __future__ import annotations
 import invariants.rules.subscriptions  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    BrokerStarted,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerStarted,
+    ProcessKilled,
     PullAnswered,
     PullFailed,
     PullHeld,
@@ -16,9 +18,11 @@ from impl.events import (
     SubscriptionRemoved,
     SubscriptionUpdated,
     VersionRaised,
+    WorldHealed,
 )
 from invariants.refinement.follower import Record
 from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
 from invariants.views import Broker, HeldQueue, Subscription
 from stateful_tests.rules.histories.membership import consumer
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
@@ -57,6 +61,18 @@ def gone(ms: int, connection: str = AT, *, attached: bool = True) -> Record:
 _CLOCK = Tables(broker=Broker(B, B, 0, "broker-a:10911", 1_000, None))
 _TO_BROKER = {(B, 0): "broker-a:10911"}
 _ROUTED = Tables(known_addresses=_TO_BROKER)
+_WITH_DEAD = Tables(known_addresses=_TO_BROKER, dead_addresses={"broker-c:10911", "broker-d:10911"})
+TOLD_MS = RAISED[0] + deadlines.told_at_once(Bounds())
+BROKER = (0, "broker-b", BrokerStarted("broker-b", "broker-b", 0))
+BROKER_DIES, OTHER_DIES, KILLED = (
+    (ms, machine, ProcessKilled(1, False)) for ms, machine in ((3, "broker-b"), (3, "c2"), (100_000, C)))
+
+
+def looks(ms: int) -> Record:
+    """Time has passed."""
+    return ms, "world", WorldHealed()
+
+
 _OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else _TO_BROKER)
 _HOLDS = {"consumers": [consumer()], "process_queues": [HELD]}
 
@@ -127,6 +143,13 @@ HISTORIES = (
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
             kept=(heartbeat(0), RAISED, ELSEWHERE, ELSEWHERE),
             kept_views=Tables(known_addresses=Turns(_TO_BROKER, _TO_BROKER, {}))),
+    # A heartbeat waits for each address where no broker lives, or that is left while it goes round.
+    *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
+              broken=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
+              kept=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS), KILLED))
+      for views, dead, calls in (
+          (_ROUTED, (), 0), (_WITH_DEAD, (), 2), (_ROUTED, (BROKER_DIES,), 1), (_WITH_DEAD, (BROKER_DIES,), 3),
+          (_ROUTED, (RAISED, OTHER_DIES), 0), (_WITH_DEAD, ((3, *RAISED[1:]),), 2))),
     Written("changed_share_renews_the_subscription",
             broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
             kept=(heartbeat(0), CHANGED, heartbeat(2 + ON_THE_WAY_MS))),
