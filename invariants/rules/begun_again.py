@@ -9,7 +9,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from impl import events
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.start_offset import NO_OFFSET, ConsumeFromWhere
 from invariants.rules import deadlines
 from invariants.rules.beginnings_of_groups import LOST, Beginnings, Read
@@ -174,14 +174,26 @@ def _was_sent_later(rule: Any, _: Told) -> bool:
 
 
 def _slave_answered(rule: Any, _: Told) -> bool:
-    """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet."""
+    """A broker answered that copies, or has copied, the offsets of the one that has it, and did not yet.
+
+    A slave copies from whom its name servers say, and waits for a registration with one that knows its master.
+    """
     arrived, answered = rule.way.arrived, rule.way.answered
     if arrived is None or arrived.at == answered.at:
         return False
     until_ms = min(answered.ms, _killed_since(rule, arrived))
-    held_up = (*rule.away.get((arrived.at,), ()), *rule.away.get((answered.at,), ()))
-    return (_left(arrived.ms, until_ms, held_up) <= deadlines.copied(rule.bounds)
+    held_up = (*rule.away.get((arrived.at,), ()), *rule.away.get((answered.at,), ()),
+               *_without_master(rule, answered.at))
+    return (_left(arrived.ms, until_ms, held_up) <= deadlines.offsets_copied(rule.bounds)
             or _was_cut(rule, {rule.way.place[1].broker_name}, arrived.ms, until_ms))
+
+
+def _without_master(rule: Any, at: str) -> list[Span]:
+    """When a slave did not know whom to copy."""
+    told = sorted(rule.past.of(events.MasterLearned, events.BrokerStarted, at=at))
+    knows = [(one.ms, one.event.broker_id == MASTER_ID if isinstance(one.event, events.BrokerStarted)
+              else one.event.master_addr is not None) for one in told]
+    return [(ms, until_ms) for (ms, known), (until_ms, _) in pairwise((*knows, (inf, True))) if not known]
 
 
 def _first(trail: list[At]) -> At | None:

@@ -249,7 +249,7 @@ all_ended = after_healing(
 
 COPIED_MS = COPY_MS + DEAD_CALLS * CALL_MS
 """What a master has changed has reached its slave, where nothing fails any more."""
-copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
+offsets_copied = takes(SCAN_MS + 3 * CALL_MS, steps=2)
 """A slave has the offsets of its master: SlaveSynchronize asks for three tables every 10 s, one after another."""
 
 SEND_MS = 3_000  # DefaultMQProducer#sendMsgTimeout: of all attempts together

@@ -13,6 +13,7 @@ from impl.events import (
     ConsumerStarted,
     ConsumerStopping,
     GroupOffsetsRemoved,
+    MasterLearned,
     MessageLost,
     MessagesExpired,
     OffsetCommitted,
@@ -73,6 +74,14 @@ def heard(ms: int) -> Told:
 def power_lost(ms: int) -> Told:
     """The broker loses its power."""
     return ms, B, ProcessKilled(1, power_loss=True)
+
+
+def led(ms: int, master: str | None = f"{B}:10911", at: str = B2) -> Told:
+    """Name servers tell a slave who its master is."""
+    return ms, at, MasterLearned(at, master, (master,))
+
+
+LED = led(1)
 
 
 def begun(ms: int, broker: str = B) -> tuple[Told, ...]:
@@ -234,15 +243,23 @@ HISTORIES = (
     # X8 and B-28: it came to another broker of that name.
     again(*SENT, SLAVE, committed(100_002, 100, broker=B2), *LATER, causes=("X8",)),
     again(*SENT, SLAVE, committed(100_002, 100, broker=B2), committed(100_003, 100), *LATER),
-    again(SLAVE, *SENT, committed(299_999, 100), *begun(300_000, B2), causes=("B-28",)),
-    again(SLAVE, *SENT, committed(279_000, 100), *begun(300_000, B2), causes=("B-28",)),
-    again(SLAVE, *SENT, committed(278_999, 100), *begun(300_000, B2)),
-    again(SLAVE, *CAME, *begun(300_000, B2), bounds=NETWORK),
-    again(SLAVE, *CAME, (299_999, B2, ConnectionSevered(B, None)), *begun(300_000, B2), causes=("B-28",)),
-    again(SLAVE, *CAME, (299_999, B2, ConnectionSevered(C, None)), *begun(300_000, B2)),
-    again(SLAVE, *CAME, (100_002, B2, ProcessPaused(179_998)), *begun(300_000, B2), causes=("B-28",)),
-    again(SLAVE, *CAME, killed(121_002, B), *begun(300_000, B2), causes=("B-28",)),
-    again(SLAVE, *CAME, killed(121_003, B), *begun(300_000, B2)),
-    again(SLAVE, *READ, killed(50_000, B), START, remembered(60_000), dropped(100_000, C), sent(100_001, 100),
+    again(SLAVE, LED, *SENT, committed(299_999, 100), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *SENT, committed(279_000, 100), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *SENT, committed(278_999, 100), *begun(300_000, B2)),
+    again(SLAVE, LED, *CAME, *begun(300_000, B2), bounds=NETWORK),
+    again(SLAVE, LED, *CAME, (299_999, B2, ConnectionSevered(B, None)), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *CAME, (299_999, B2, ConnectionSevered(C, None)), *begun(300_000, B2)),
+    again(SLAVE, LED, *CAME, (100_002, B2, ProcessPaused(179_998)), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *CAME, killed(121_002, B), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *CAME, killed(121_003, B), *begun(300_000, B2)),
+    # A slave that does not know its master copies nothing.
+    again(SLAVE, *SENT, committed(278_999, 100), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *CAME, led(279_001), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, *CAME, led(278_999), *begun(300_000, B2)),
+    again(SLAVE, LED, *CAME, led(110_000, None), *begun(300_000, B2), causes=("B-28",)),
+    again(SLAVE, LED, *CAME, led(110_000, None), led(200_000), *begun(300_000, B2)),
+    again(SLAVE, LED, *CAME, led(110_000, None, B), *begun(300_000, B2)),
+    again((0, B2, BrokerStarted(B2, B, 0)), *SENT, committed(278_999, 100), *begun(300_000, B2)),
+    again(SLAVE, LED, *READ, killed(50_000, B), START, remembered(60_000), dropped(100_000, C), sent(100_001, 100),
           committed(100_002, 100), *begun(300_000, B2)),
 )
