@@ -169,10 +169,26 @@ def _is_not_dispatched(rule: ended_half_message_is_left_alone, key: str) -> bool
             events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset))
 
 
+def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
+    """Whether a broker has put a half message back, and ended before it had written how far its check had come.
+
+    The next process begins its check before that, and finds it at both places.
+    """
+    puts = rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
+    for one in puts[1:]:
+        end = next(iter(rule.past.of(events.ProcessKilled, since=one.place, at=one.at)), None)
+        stopped = rule.past.of(events.BrokerShutDown, since=one.place, at=one.at)
+        in_order = end is not None and any(stop.place < end.place for stop in stopped)
+        if end is not None and not in_order and end.ms - one.ms <= deadlines.written(rule.bounds):
+            return True
+    return False
+
+
 class ended_half_message_is_left_alone(Rule):
     """Once a half message is committed nobody is asked about it any more, but for a question that is on its way."""
 
-    shipped = "violated: T6 what was put back while it was immune is at another place"
+    shipped = ("violated: T6 what was put back while it was immune is at another place, X1 a crash loses how far the "
+               "check has come")
     cite = "TransactionalMessageServiceImpl#fillOpRemoveMap, TransactionalMessageBridge#putOpMessage"
     about = "key"
     excuses = (
@@ -184,6 +200,8 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: _is_not_dispatched(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
+        cause("X1", "its broker has put it back, and was killed before it had written how far its check had come",
+              when=lambda rule, told: _is_there_twice(rule, told.about[0])),
     )
 
     # How often each was put, less the questions about it.

@@ -12,6 +12,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRANS_OP_HALF_TOPIC,
 )
 from impl.events import (
+    BrokerShutDown,
     ClockJumped,
     EndTransactionTaken,
     HalfMessageEnded,
@@ -91,6 +92,14 @@ def asked(ms: int, state: str = "UNKNOW", key: str = "k") -> Told:
 def taken(place: int, state: str = COMMIT) -> Told:
     """The broker is told how it has ended, at a place of the log where it is, or was."""
     return 9, A, EndTransactionTaken(A, "P", "k", state, True, 0, place)
+
+
+WRITTEN_MS = deadlines.written(STORMY)
+
+
+def killed(ms: int, at: str = A) -> Told:
+    """A process is killed."""
+    return ms, at, ProcessKilled(1, power_loss=False)
 
 
 HISTORIES = (
@@ -174,4 +183,12 @@ HISTORIES = (
             broken=(HALF, BEHIND, asked(3), taken(0, ROLLBACK), COMMITTED, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, taken(0), COMMITTED, PUT_BACK, asked(LATE_MS)),
             causes=("T6",)),
+    # X1: a broker has put it back, and was killed before it had written how far its check had come.
+    *(Written("ended_half_message_is_left_alone", causes=causes, broken=(
+        HALF, back, asked(3), *ends, (LATE_MS, A, COMMITTED[2]), asked(2 * LATE_MS))) for back, ends, causes in (
+            (BEHIND, (killed(2 + WRITTEN_MS),), ("X1",)), (BEHIND, (killed(3 + WRITTEN_MS),), ()),
+            (BEHIND, (killed(4, "broker-b"),), ()), (BEHIND, ((3, A, BrokerShutDown(A)), killed(4)), ()),
+            (BEHIND, (killed(4), (5, A, BrokerShutDown(A)), killed(6)), ("X1",)), (BEHIND, (), ()),
+            (BEHIND, (killed(3 + WRITTEN_MS), killed(4 + WRITTEN_MS)), ()),
+            (appended(2, RMQ_SYS_TRANS_HALF_TOPIC, "other"), (killed(4),), ()))),
 )
