@@ -36,10 +36,13 @@ class waiting_request_is_refused_in_its_time(Duty):
     # Until when all threads of a pool are busy; and when somebody asked then.
     held = Kept("broker pool", machine="broker", begins=(events.ThreadsHeld,), value=lambda ms, event: ms + event.ms)
     asked = Kept("broker pool number", machine="broker")
+    # Brokers that have lost their power since they were asked last: who asks first does so on a dead connection.
+    powerless = Kept("broker", survives="all", begins=(Match(
+        events.ProcessKilled, of="broker=at", having=lambda event: event.power_loss),))
 
     @on(events.InquiryMade)
     def asks(self, ms: int, at: str, event: events.InquiryMade) -> None:
-        if event.what == BUSY:
+        if self.powerless.pop((event.server,), None) is None and event.what == BUSY:
             self.asked[event.server, event.name, event.number] = ms
             due_ms = ms + deadlines.QUEUE_MS[event.name]
             if self.held.get((event.server, event.name), 0) > due_ms + deadlines.soon(self.bounds):

@@ -42,6 +42,11 @@ def told(ms: int, code: int = BUSY_CODE, pool: str = "pull", what: str = "busy",
     return ms, OPERATOR, InquiryAnswered(B, what, pool, number, (code,))
 
 
+def dark(at: str) -> Told:
+    """A machine loses its power."""
+    return -1, at, ProcessKilled(1, power_loss=True)
+
+
 LONG = held(PULL_DUE_MS + SOON_MS + 1)
 NEVER = LONG, asked()
 
@@ -60,6 +65,10 @@ HISTORIES = (
     Written(RULE, (*NEVER, (20, "c1", ProcessKilled(1, power_loss=False))),
             (*NEVER, (20, OPERATOR, ProcessKilled(1, power_loss=False))), bounds=CALM),
     Written(RULE, NEVER, (LONG, (20, B, ClockJumped(1)), asked()), bounds=CALM),
+    # The first request to a broker that has lost its power goes to a connection that is dead.
+    *(Written(RULE, (before, LONG, *others, asked()), (dark(B), LONG, asked()), bounds=CALM) for before, others in (
+        ((-1, B, ProcessKilled(1, power_loss=False)), ()), (dark("broker-b"), ()),
+        (dark(B), (asked("orders", "time"),)))),
     # Nobody is refused too early, but for a send, which a busy page cache refuses at once.
     Written(RULE, (asked(), told(PULL_DUE_MS - 1)), (asked(), told(PULL_DUE_MS)), bounds=CALM,
             says="refuses a request of its pool pull that has waited for 4999 ms"),
