@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -221,3 +221,12 @@ def test_a_process_whose_shutdown_hook_dies_has_ended_all_the_same() -> None:
         world.run(100)
         assert ended == ["consumer1"]
         assert [event.thread for _, event in world.events(ThreadDied)] == ["shutdown hook"]
+
+
+@pytest.mark.parametrize("workload", ["one_topic", "inspected", "administered"])
+def test_a_world_begins_without_the_brokers_whose_first_start_fails(workload: str) -> None:
+    with World() as world:
+        world.simulation.kernel.profile = replace(CALM, force_fails=1)
+        world.script.draw("a force of store/", 1)
+        WORKLOADS[workload].build(world)
+        assert world.views.brokers() == []
