@@ -126,10 +126,15 @@ class _Store:
 
     @hears(events.LogExpired)
     def expired(self, event: events.LogExpired) -> list[Finding]:
-        """MappedFileQueue#deleteExpiredFileByTime: a file is as many steps as it has records."""
-        found = list[Finding]()
-        for _ in range(self.value("first"), self.place(event.min_offset)):
+        """MappedFileQueue#deleteExpiredFileByTime: a file is as many steps as it has records.
+
+        The last file stays: where a full disk has taken no record of it, nothing is left of which the model would know.
+        """
+        found, first = list[Finding](), self.place(event.min_offset)
+        for _ in range(self.value("first"), min(first, self.value("end") - 1)):
             found += self.take(event, [("expire", ())], [("expire_early", ())])
+        if first == self.value("end"):
+            self.monitor.write({("first",): first})
         return found
 
     @hears(events.ForceFailed)

@@ -160,11 +160,16 @@ class _Master:
         return []
 
     def expired(self, event: events.LogExpired) -> list[Finding]:
-        """MappedFileQueue#deleteExpiredFileByTime: a file is as many steps as it has records."""
-        found = list[Finding]()
-        for _ in range(self.value("first"), self.place(event.min_offset)):
+        """MappedFileQueue#deleteExpiredFileByTime: a file is as many steps as it has records.
+
+        The last file stays: where a full disk has taken no record of it, nothing is left of which the model would know.
+        """
+        found, first = list[Finding](), self.place(event.min_offset)
+        for _ in range(self.value("first"), min(first, self.value("end") - 1)):
             step: Step = "expire", ()
             found += self.monitor.take(event, step if self.monitor.possible(step) else ("expire_unsent", ()))
+        if first == self.value("end"):
+            self.monitor.write({("first",): first})
         return found
 
     def answered(self, event: events.ReplicaAnswered) -> list[Finding]:

@@ -7,11 +7,20 @@ from typing import Any
 
 import pytest
 
-from impl.events import BrokerStarted, BrokerStopping, ForceFailed, ProcessKilled, StoreLoaded
+from impl.events import (
+    BrokerStarted,
+    BrokerStopping,
+    ForceFailed,
+    LogExpired,
+    LogFlushed,
+    MessageAppended,
+    ProcessKilled,
+    StoreLoaded,
+)
 from impl.store import commit_log_recovery
 from impl.store.consume_queue import ConsumeQueue
 from invariants.refinement.commit_log import NAME, Logs
-from invariants.views import StoredRecord, Views
+from invariants.views import Replicated, StoredRecord, Views
 from model.commit_log.store import Store
 from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
@@ -82,8 +91,9 @@ A = "broker-a"
 class Empty(Views):
     """Tables of a broker that has stored nothing."""
 
-    def replicated(self, _broker: str) -> None:
+    def replicated(self, _broker: str) -> Replicated | None:
         """The broker does not run."""
+        return None
 
     def log_begin(self, _broker: str) -> int:
         """There is no file."""
@@ -112,3 +122,25 @@ def test_a_start_that_cannot_force_the_file_abort_has_made_it(path: str, *, is_c
         [loads._replace(last_exit_ok=is_clean)],
     ) for one in followed.segment(A, [(0, A, event) for event in told])]
     assert bool(found) is differs
+
+
+class Expired(Empty):
+    """The same of one whose log begins there, and has a file there without a record."""
+
+    begin = 1_000
+
+    def replicated(self, _broker: str) -> Replicated:
+        """Where the log begins."""
+        return Replicated(self.begin, 1_000, 1_000, 0, (), ())
+
+
+@pytest.mark.parametrize(("begin", "differs"), [(1_000, False), (0, True)])
+def test_the_last_file_of_a_log_stays_also_without_a_record(begin: int, *, differs: bool) -> None:
+    world = World()
+    followed = Logs(world)
+    followed.views = Empty(world)
+    put = MessageAppended(A, "orders", 0, 0, 0, 900, "k"), LogFlushed(A, 900)
+    assert followed.segment(A, [(0, A, event) for event in (BrokerStarted(A, A, 0), *put)]) == []
+    followed.stores[A].views = tables = Expired(world)
+    tables.begin = begin
+    assert bool(followed.segment(A, [(0, A, LogExpired(A, 1_000))])) is differs

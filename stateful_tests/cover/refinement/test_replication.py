@@ -6,7 +6,15 @@ from functools import partial
 
 import pytest
 
-from impl.events import BrokerStopping, ProcessKilled, ReplicaReported, SlaveConnected, SlaveDisconnected, StoreLoaded
+from impl.events import (
+    BrokerStopping,
+    LogExpired,
+    ProcessKilled,
+    ReplicaReported,
+    SlaveConnected,
+    SlaveDisconnected,
+    StoreLoaded,
+)
 from invariants.refinement.replication import Replication, _Master
 from invariants.views import Replicated, StoredRecord, Views
 from model.replication import Replicas
@@ -137,3 +145,10 @@ def test_what_comes_from_a_process_that_had_ended_when_it_was_accepted_is_not_fo
     told = [(A, StoreLoaded(A, 0, 900, "ASYNC_FLUSH")), *((B, one) for one in life), (A, SlaveConnected(A, B, OLD)),
             (A, reported(900))]
     assert bool(followed.segment(A, [(0, at, event) for at, event in told])) is differs
+
+
+def test_the_last_file_of_a_log_stays_also_without_a_record() -> None:
+    followed = master(end=FILE_BYTES)
+    for begin, differs in ((FILE_BYTES, False), (0, True)):
+        followed.views = Looked(Replicated(begin, FILE_BYTES, FILE_BYTES, 0, (), ()))
+        assert bool([*followed.expired(LogExpired(A, FILE_BYTES)), *followed.compare()]) is differs
