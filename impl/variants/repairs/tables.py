@@ -86,6 +86,12 @@ def _deleted(route_info: RouteInfoManager) -> set[tuple[str, str]]:
     return pairs
 
 
+def _listed(route_info: RouteInfoManager) -> dict[str, set[str]]:
+    """Names of brokers, and the topics of their last whole registrations."""
+    topics: dict[str, set[str]] = vars(route_info).setdefault("listed", {})
+    return topics
+
+
 def _whole(registration: BrokerRegistration) -> set[str]:
     """The topics of a registration that has all of its master: it lists one that every broker has. Empty: it has not.
 
@@ -130,8 +136,8 @@ def _mask_wiped(original: Callable[[RouteInfoManager, str, TopicConfig], None]) 
 @around(RouteInfoManager, "delete_topic")
 def _remember_deleted(original: Callable[[RouteInfoManager, str], None]) -> Callable[..., None]:
     def delete_topic(self: RouteInfoManager, topic: str) -> None:
-        """Every broker is to delete it too."""
-        _deleted(self).update((topic, broker_name) for broker_name in self.broker_addr_table.key_set())
+        """Every broker that has it is to delete it too."""
+        _deleted(self).update((topic, name) for name, topics in _listed(self).items() if topic in topics)
         original(self, topic)
 
     return delete_topic
@@ -156,6 +162,7 @@ def _take_away_what_is_gone(
         topics, name = _whole(registration), registration.broker_name
         result = original(self, registration)
         if topics:
+            _listed(self)[name] = topics
             gone = {pair for pair in _deleted(self) if pair[1] == name and pair[0] not in topics}
             _deleted(self).difference_update(gone)
             for topic, queue_datas in self.topic_queue_table.entries():

@@ -1,4 +1,4 @@
-"""What a repair does where two threads meet in the function that it replaces."""
+"""What a repair does where two threads meet in the function that it replaces, and what it remembers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ import pytest
 
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance import PullRequest, RebalanceImpl
+from impl.common.headers import TopicRequestHeader
+from impl.common.request_code import RequestCode
+from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
+from impl.ports.remoting import Command
 from impl.ports.threads import UNINTERRUPTED
 from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
+from stateful_tests.stories.scenes import BROKER, NS, NS_ADDR, stage
+from stateful_tests.worlds.world import World
 
 MQ = MessageQueue("orders", "broker-a", 0)
 
@@ -77,3 +83,17 @@ def test_without_the_repair_the_lock_stays() -> None:
     rebalance = _Rebalance()
     assert _ends(rebalance.takes(), -1) is None
     assert not rebalance.unlocked
+
+
+@pytest.mark.parametrize("has_it", [True, False])
+def test_what_a_name_server_has_deleted_stays_away_from_a_broker_that_had_it(*, has_it: bool) -> None:
+    with active([REPAIRS["deleted_stays_deleted"]]), World() as world:
+        stage(world)
+        topics = world.brokers[BROKER].topic_config_manager
+        if not has_it:
+            topics.delete_topic_config("orders")
+        world.run(61_000)
+        world.ask(NS_ADDR, Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, header=TopicRequestHeader("orders")))
+        topics.update_topic_config(TopicConfig("orders", 4, 4))
+        world.run(61_000)
+        assert world.views.routed(NS, "orders") == ([] if has_it else [BROKER])
