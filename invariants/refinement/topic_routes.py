@@ -13,7 +13,7 @@ and whether it is compared with that when it takes the id from a living one, the
 repaired who takes an id from another brings its topics (N-16).
 
 A topic that a whole registration does not list, and that the name server has no more, is not routed: as repaired it
-takes such topics away (N-14).
+takes such topics away, and leaves those out that were deleted there (N-14).
 
 Visible: routed; known -- the entry that the next registration will be compared with: brokerLiveTable has the master's
 address, and its id is taken; stored, of a known one. Hidden: exists, version, complete.
@@ -44,7 +44,8 @@ class TopicsOfName:
 
     table -- what the name server has. versions, at -- when it was compared last: address to data version, and the
     address that had the id 0. master -- the address that is followed. stored -- the version that it registered last.
-    exist -- names of what exists in the model. last -- address to the topics that it registered last.
+    exist -- names of what exists in the model. last -- address to the topics that it registered last. gone -- topics
+    that were deleted here, and that no registration has installed since.
     """
 
     def __init__(self, name: str, table: RouteTables) -> None:
@@ -56,6 +57,7 @@ class TopicsOfName:
         self.stored: tuple[int, int] | None = None
         self.exist: set[str] = set()
         self.last: dict[str, frozenset[str]] = {}
+        self.gone: set[str] = set()
         self.monitor = Monitor(OpenReading(TopicRoutes.concept), PROPERTIES, NAME, visible=VISIBLE,
                                unmarked=("version", "stored"))
         self.value = self.monitor.value
@@ -72,6 +74,7 @@ class TopicsOfName:
         if addr != self.master:
             compared = self.at == addr or not self.table.has_topics(self.name, event.topics)
             self._follow(addr, last or frozenset(), compared=compared)
+        event = self._without_what_is_left_out(event)
         fresh = not self.value("known") or self.stored != event.version
         if others is None:
             self._forget_unlisted(event.topics)
@@ -83,6 +86,13 @@ class TopicsOfName:
         if self.value("exists", CHANGE):  # which is over
             self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
         return found
+
+    def _without_what_is_left_out(self, event: BrokerRegistered) -> BrokerRegistered:
+        """The registration without topics that were deleted here and are not installed now."""
+        if not self.gone & event.topics:
+            return event
+        self.gone.difference_update(self.table.topics(self.name))
+        return event._replace(topics=event.topics - self.gone)
 
     def _forget_unlisted(self, listed: frozenset[str]) -> None:
         """Topics that were routed, are not listed, and have no entry any more."""
@@ -143,6 +153,7 @@ class TopicsOfName:
 
     def deleted(self, topic: str) -> None:
         """RouteInfoManager#deleteTopic."""
+        self.gone.add(topic)
         if topic in self._named["Topic"]:
             self.monitor.write({("exists", topic): False, ("routed", topic): False})
             self.exist.discard(topic)

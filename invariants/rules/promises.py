@@ -14,7 +14,7 @@ from invariants.rules.abandoned_queues import leaves_out, throws
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.rule import Kept, Promise, Told
+from invariants.rules.rule import Kept, Promise, Told, on
 from invariants.views import Views
 
 CLUSTERING = "CLUSTERING"  # MessageModel
@@ -44,8 +44,21 @@ class all_topics_are_routed_in_time(Promise):
     judges = "full_registration_installs_all_topics"
     about = "at broker_name topic"
     within_ms = deadlines.all_registered
-    excuses = (Excuse("the topic was made or changed lately", by=Match(events.TopicConfigUpdated, of="topic"),
-                      lasts=deadlines.all_registered),)
+    excuses = (
+        Excuse("the topic was made or changed lately", by=Match(events.TopicConfigUpdated, of="topic"),
+               lasts=deadlines.all_registered),
+        Excuse("the topic was deleted there, and its broker has not made it since", when=lambda rule, told: (
+            rule.deleted_ms.get((told.about[0], told.about[2]), -1) > rule.made_ms.get(told.about[1:], -1))),
+    )
+
+    deleted_ms = Kept("at topic", begins=(events.TopicDeleted,))
+    # When a broker that runs has made a topic, or changed it; one that starts reads what it has.
+    made_ms = Kept("broker_name topic", survives="all")
+
+    @on(events.TopicConfigUpdated)
+    def is_made(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:
+        if (at,) not in self.facts.broker_killed_ms:
+            self.made_ms[self.facts.broker_name(at), event.topic] = ms
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.headers import TopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped, VersionQueried
 from impl.hosts.simulation.tape import RandomTape
 from impl.ports.remoting import Command
+from impl.variants.catalogue import REPAIRS
+from impl.variants.stack import active
 from invariants.refinement.monitor import Monitor, Step
 from invariants.refinement.subscription import FEW, NAME, _Group
 from invariants.runs import OF_RUNS
@@ -115,6 +118,19 @@ def test_a_question_on_a_new_connection_enters_it_with_a_repair_only(
         assert asked_on != entered
         assert live_info.connection == (asked_on if is_entered else entered)
         assert watch.findings == []
+
+
+@pytest.mark.parametrize("repairs", [(), ("deleted_stays_deleted",)])
+def test_a_topic_that_was_deleted_while_its_broker_was_away(watch: Watch, repairs: tuple[str, ...]) -> None:
+    with active([REPAIRS[name] for name in repairs]), World() as world:
+        stage(world)
+        world.simulation.kill(BROKER)
+        world.run(1_000)
+        world.ask(f"{NS}:9876", Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, header=TopicRequestHeader("orders")))
+        world.simulation.start(BROKER)
+        world.run(31_000)
+        assert (BROKER in world.views.routed(NS, "orders")) is not bool(repairs)
+    assert watch.divergences() == set()
 
 
 def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -> None:

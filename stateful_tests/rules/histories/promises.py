@@ -17,6 +17,7 @@ from impl.events import (
     ProducerShutDown,
     PublishInfoUpdated,
     TopicConfigUpdated,
+    TopicDeleted,
     WorldHealed,
 )
 from invariants.views import Broker, Consumer, HeldQueue, QueueLock, Subscription
@@ -76,6 +77,20 @@ LOCK = QueueLock(C, 0, expired=False)
 HEALED, MADE = (9, "", WorldHealed()), (10, B, TopicConfigUpdated(B, ORDERS))
 MADE_LATELY = END_MS - 10, *MADE[1:]
 
+STARTS = (4, B, BrokerStarted(B, B, 0))
+UNROUTED = Tables(namesrvs=[NS], brokers=[MASTER], topics={ORDERS: THERE}, routed=[])
+
+
+def made(ms: int, at: str = B, topic: str = ORDERS) -> tuple[int, str, Any]:
+    """A broker makes a topic, or reads it when it starts."""
+    return ms, at, TopicConfigUpdated(at, topic)
+
+
+def deleted(ms: int, at: str = NS, topic: str = ORDERS) -> tuple[int, str, Any]:
+    """A name server deletes a topic."""
+    return ms, at, TopicDeleted(at, topic)
+
+
 HISTORIES = (
     Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(BESIDE, MQ)), views=SENDING,
             says="chooses from 1 queues of orders, and there are 2"),
@@ -98,6 +113,14 @@ HISTORIES = (
     Written("all_topics_are_routed_in_time", broken=(HEALED, MADE),
             kept=(HEALED, MADE_LATELY),
             views=Tables(namesrvs=[NS], brokers=[MASTER], topics={ORDERS: THERE}, routed=[])),
+    # What was deleted there stays away until its broker makes it; one that starts reads what it has.
+    *(Written("all_topics_are_routed_in_time", broken=broken, kept=(HEALED, *KILLED, deleted(2), made(3), STARTS),
+              views=UNROUTED) for broken in (
+                  (HEALED, deleted(2, "nameserver2")), (HEALED, deleted(2, topic="invoices")),
+                  (HEALED, deleted(2), made(3)), (HEALED, *KILLED, deleted(2), STARTS, made(5)),
+                  (HEALED, deleted(2), (3, NS, KILLED[1][2])))),
+    Written("all_topics_are_routed_in_time", broken=(HEALED, deleted(2), made(3)), views=UNROUTED, kept=(
+        HEALED, made(1), deleted(2), made(3, "broker-b"), made(3, topic="invoices"))),
     Written("dead_broker_is_dropped_in_time", broken=(),
             views=Tables(namesrvs=[NS], brokers=[MASTER], addresses={(B, 0): ADDR, (B, 1): "slave:1"}),
             kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR, (B, 1): "slave:1"})),
