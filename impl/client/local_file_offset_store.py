@@ -65,8 +65,12 @@ class LocalFileOffsetStore:
             return
         kept = [(mq, offset) for mq, offset in self.offset_table.entries() if mq in mqs]
         await threads.interleave("persistAll: before the file is written")
-        if persist(self.node.disk, self.store_path, _text(kept)):
-            self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(kept)))
+        self.write(kept)
+
+    def write(self, offsets: Collection[tuple[MessageQueue, int]]) -> None:
+        """MixAll#string2File: these are in the file, and no others; an error is logged."""
+        if persist(self.node.disk, self.store_path, _text(offsets)):
+            self.node.trace(OffsetsWritten(self.client_id, self.group_name, tuple(offsets)))
 
     async def persist(self, mq: MessageQueue | None) -> None:
         """LocalFileOffsetStore#persist does nothing."""

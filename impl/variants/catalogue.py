@@ -11,6 +11,7 @@ from impl.variants.bugs import (
     flushing,
     full_files,
     inquiries,
+    lasting,
     listening,
     locks as lock_bugs,
     logs,
@@ -75,7 +76,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
-    *permissions.BUGS, *request_bugs.BUGS,
+    *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

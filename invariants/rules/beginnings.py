@@ -166,8 +166,7 @@ class broadcaster_goes_on_where_it_ended(Rule):
     excuses = (
         Excuse("there was no room on its disk for the file", when=lambda rule, told: rule.had_no_room(told)),
         cause("L10", "its file was written when the queue was away",
-              when=lambda rule, told: not rule.ended[told.about[:4]].forgotten
-              and told.about[3] not in rule.files.get(told.about[:3], (told.about[3],))),
+              when=lambda rule, told: not rule.ended[told.about[:4]].forgotten and told.about[:4] in rule.away),
         cause("U16", "a corrected offset has not come into its file",
               when=lambda rule, told: rule.ended[told.about[:4]].forgotten),
         cause("X15", "a listener ended it when the consumer was about to shut down",
@@ -175,8 +174,8 @@ class broadcaster_goes_on_where_it_ended(Rule):
     )
 
     ended = Kept("at client_id group mq", survives="kill")
-    files = Kept("at client_id group", survives="kill", begins=(OffsetsWritten,),
-                 value=lambda _, event: dict(event.offsets))
+    # Queues that their client did not have when it wrote its file, and that are not in the file.
+    away = Kept("at client_id group mq", survives="kill")
 
     def had_no_room(self, told: Told) -> bool:
         """Whether the disk was full since the file should have been written."""
@@ -184,7 +183,12 @@ class broadcaster_goes_on_where_it_ended(Rule):
         return not ended.written and self.facts.had_no_room(told.about[0], ended.ms, inf)
 
     @on(OffsetsWritten)
-    def writes(self, _: int, at: str, event: OffsetsWritten) -> None:
+    def writes(self, ms: int, at: str, event: OffsetsWritten) -> None:
+        written, held = dict(event.offsets), self.facts.holdings
+        for key in [key for key in self.ended if key[:3] == (at, event.client_id, event.group)]:
+            self.away.pop(key, None)
+            if key[3] not in written and key not in held:
+                self.away[key] = ms
         for mq, offset in event.offsets:
             key = at, event.client_id, event.group, mq
             if key in self.ended and offset >= self.ended[key].least:
@@ -222,13 +226,21 @@ class file_keeps_its_offsets(Rule):
     excuses = (
         Excuse("the offset was corrected since, or reset",
                by=Match(OffsetCorrected, OffsetReset, of="at client_id group mq")),
-        cause("L10", "the queue was away when the file was written", when=lambda _, told: told.about[4] == NO_OFFSET),
+        cause("L10", "the queue was away when the file was written, or shortly before",
+              when=lambda rule, told: told.about[4] == NO_OFFSET and rule.was_away(told)),
         cause("X16", "two consumers with one client id write it",
               when=lambda rule, told: told.about[:3] in rule.shared),
     )
 
     files = Kept("at client_id group", survives="kill")
     shared = Kept("at client_id group")
+
+    def was_away(self, told: Told) -> bool:
+        """Whether the client has not had the queue all the time since it wrote the file before."""
+        at, client_id, group, mq, _ = told.about
+        taken = self.past.last(QueueTaken, at=at, client_id=client_id, group=group, mq=mq)
+        held = (at, client_id, group, mq) in self.facts.holdings
+        return taken is None or not held or taken.ms >= (told.since_ms or 0)
 
     @on(ConsumerStarted)
     def starts(self, _: int, at: str, event: ConsumerStarted) -> None:

@@ -123,6 +123,8 @@ handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
 shared_out = takes(HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """Every broker has heard of all members, who have rebalanced since: who asks a broker that lists some only divides by
 these."""
+left = takes(REBALANCE_MS + TIMERS * CALL_MS, steps=3)
+"""The queues of a topic that was left are given up by the next rebalance, and a timer that had begun has sent them."""
 handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
 """The same where a lock has to be given back first, and its taker comes again."""
 pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)

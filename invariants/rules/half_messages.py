@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from impl import events
 from impl.decisions.names import (
@@ -89,7 +90,39 @@ class half_message_ends_at_last(Promise):
                                     machine, given_up)
 
 
-class check_passes_every_half_message(Promise):
+class Checked(Promise):
+    """What is common: the check of each master comes to the end of a queue that it had when the world healed.
+
+    topic -- of the queue. what -- what is in it.
+    """
+
+    about = "at"
+    within_ms = deadlines.all_checked
+    named = True
+    excuses: ClassVar[tuple[Excuse, ...]] = (clock_was_set("at"),)
+    topic: ClassVar[str]
+    what: ClassVar[str]
+
+    # The offset behind the last message that was stored in the queue before the healing.
+    end = Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def is_stored(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == self.topic and not self.healed_ms:
+            self.end[at,] = event.queue_offset + 1
+
+    def wrong(self) -> Iterator[Told]:
+        """See Promise."""
+        masters = {broker.machine for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
+        for at, in [place for place in self.end if place[0] in masters]:
+            stored = self.views.stored_at(at, self.topic, 0)
+            end = min(self.end[at,], 0 if stored is None else stored.max_offset)
+            came = self.views.committed(at, _CHECK).get((self.topic, 0), 0)
+            if came < end:
+                yield self.told(f"the check of {at} is at {came} of its {self.what}, which end at {end}", at)
+
+
+class check_passes_every_half_message(Checked):
     """The check of a master comes past each half message that it has: it has ended, was asked about, or is given up.
 
     Only those that were stored before the world healed are looked for: the rest may be too young.
@@ -97,28 +130,18 @@ class check_passes_every_half_message(Promise):
 
     shipped = "violated: T4 a round that ends with an exception is forgotten"
     cite = "TransactionalMessageServiceImpl#check"
-    about = "at"
-    within_ms = deadlines.all_checked
-    named = True
-    excuses = (clock_was_set("at"),)
+    topic, what = RMQ_SYS_TRANS_HALF_TOPIC, "half messages"
 
-    # The offset behind the last half message that was stored before the healing.
-    end = Kept("at", survives="all")
 
-    @on(events.MessageAppended)
-    def is_stored(self, _: int, at: str, event: events.MessageAppended) -> None:
-        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC and not self.healed_ms:
-            self.end[at,] = event.queue_offset + 1
+class check_passes_every_op_message(Checked):
+    """The check of a master comes past each op message of a half message that it is past, and reads it no more.
 
-    def wrong(self) -> Iterator[Told]:
-        """See Promise."""
-        masters = {broker.machine for broker in self.views.brokers() if broker.broker_id == MASTER_ID}
-        for at, in [place for place in self.end if place[0] in masters]:
-            stored = self.views.stored_at(at, RMQ_SYS_TRANS_HALF_TOPIC, 0)
-            end = min(self.end[at,], 0 if stored is None else stored.max_offset)
-            came = self.views.committed(at, _CHECK).get((RMQ_SYS_TRANS_HALF_TOPIC, 0), 0)
-            if came < end:
-                yield self.told(f"the check of {at} is at {came} of its half messages, which end at {end}", at)
+    Only those that were stored before the world healed are looked for: the rest may be of half messages that are ahead.
+    """
+
+    shipped = "violated: T4 a round that ends with an exception is forgotten"
+    cite = "TransactionalMessageServiceImpl#calculateOpOffset, TransactionalMessageBridge#updateConsumeOffset"
+    topic, what = RMQ_SYS_TRANS_OP_HALF_TOPIC, "op messages"
 
 
 class half_message_is_asked_about_so_often(Rule):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from impl import events
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.polling import DISK_WAS_FULL, Polled
@@ -39,6 +40,26 @@ class left_topic_is_not_pulled(Rule):
             self.pulled[key] = ms
 
 
+class left_topic_is_not_committed(Rule):
+    """Where nothing fails a consumer commits nothing of a topic that was unsubscribed once it has rebalanced.
+
+    Until then a timer sends what was polled before.
+    """
+
+    cite = "RebalanceImpl#truncateMessageQueueNotMyTopic, RemoteBrokerOffsetStore#persistAll"
+    calm = True
+    about = "at group mq"
+
+    left_ms = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicWantedAgain,))
+
+    @on(events.OffsetSent)
+    def sends(self, ms: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
+        left_ms = self.left_ms.get((at, event.group, event.mq.topic), ms)
+        if ms - left_ms > deadlines.left(self.bounds):
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, whose topic its application has "
+                            f"unsubscribed {ms - left_ms} ms before", at, event.group, event.mq, since_ms=left_ms)
+
+
 class poller_is_listed(Duty):
     """Where nothing fails brokers list an application that polls, under the name of its group."""
 
@@ -48,6 +69,8 @@ class poller_is_listed(Duty):
     within_ms = deadlines.heard_of
     paid_by = (Match(events.PollerShutDown, of="client=at group"),
                Match(events.ConsumerRegistered, of="client=connection.machine group"))
+    excuses = (Excuse("a broker objects to its heartbeats, for its group subscribes something else",
+                      by=Match(events.HeartbeatRefused, of="client=connection.machine group"), lasts=FOR_EVER),)
     late = "no broker has heard of {group} from {client} for {waited_ms} ms, which polls for it"
 
     listed = Kept("client group", machine="client", begins=(

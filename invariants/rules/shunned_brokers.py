@@ -94,9 +94,6 @@ class Shunning(Rule):
         if event.attempt > 1:
             self._is_over(who, last, ms, event.attempt - 1, key)
         attempt = Attempt(ms, event.mq.broker_name, event.attempt, asked[0] if last is None else last.ms)
-        names = {mq.broker_name for mq in event.listed}
-        if not any(self.available(who, name, attempt.since_ms) for name in names):
-            self._forget(who, names)
         if who not in self.blind:
             yield from self.chosen(who, attempt, event)
         self.attempts[(*who, key)] = attempt
@@ -129,11 +126,6 @@ class Shunning(Rule):
         attempt = self.attempts.get(key)
         if attempt is not None and not attempt.over:
             self._remember(key, attempt, Item(ms, 0, ms - attempt.since_ms, failed=False))
-
-    def _forget(self, who: tuple[str, ...], names: set[str]) -> None:
-        """Where it shuns all that are listed it may pick one that was, and forget then how slow that was."""
-        for key in [key for key in self.items if key[:3] == who and key[3] not in names]:
-            del self.items[key]
 
     def _is_over(
         self, who: tuple[str, ...], attempt: Attempt | None, ms: int, number: int, key: str,
@@ -175,6 +167,9 @@ class slow_broker_is_shunned(Shunning):
     def chosen(self, who: tuple[str, ...], attempt: Attempt, event: events.SendAttempted) -> Iterator[Told]:
         """See Shunning."""
         name, since_ms = attempt.broker_name, attempt.since_ms
+        listed = {mq.broker_name for mq in event.listed}
+        if not any(self.available(who, one, since_ms) for one in listed):
+            self._forget(who, listed)
         item = self.items.get((*who, name))
         failed_now = item is not None and attempt.number > 1 and item.changed_ms == attempt.ms
         if item is None or item.shunned_until_ms <= attempt.ms or not (item.changed_ms < since_ms or failed_now):
@@ -187,6 +182,11 @@ class slow_broker_is_shunned(Shunning):
                             f"{item.shunned_until_ms - attempt.ms} ms more, and not to {free[0]}", *who, why)
         elif attempt.number == 1 and self._is_bad(who, item, [name, *others], attempt):
             yield self.told(f"{who[0]} sends {event.key} to {name}, which was slow, and others were less so", *who, why)
+
+    def _forget(self, who: tuple[str, ...], names: set[str]) -> None:
+        """Where it shuns all that are listed it may pick one that was, and forget then how slow that was."""
+        for key in [key for key in self.items if key[:3] == who and key[3] not in names]:
+            del self.items[key]
 
     def _is_bad(self, who: tuple[str, ...], item: Item, names: list[str], attempt: Attempt) -> bool:
         """Whether a broker is none of the better half of those that are to be shunned; names -- all that are known."""
@@ -221,3 +221,32 @@ class available_queues_take_turns(Shunning):
             for mq in passed_over[:1]:
                 yield self.told(f"{who[0]} has sent {sum(counts.values())} messages, and none to {queue_text(mq)}, "
                                 "whose broker is not to be shunned", *who)
+
+
+class only_slow_brokers_are_shunned(Shunning):
+    """A producer that is aware of latency leaves out no broker for longer than the table says.
+
+    Who has failed comes back after ten minutes, who has taken 550 ms after 30 s: its queues are in turn again then.
+    """
+
+    cite = "MQFaultStrategy: notAvailableDuration, LatencyFaultToleranceImpl.FaultItem#isAvailable"
+    about = "at client_id group broker_name"
+
+    # How many messages a broker would have got if all queues were in turn, since it got one or was to be shunned.
+    missed = Kept("at client_id group broker_name")
+
+    def chosen(self, who: tuple[str, ...], attempt: Attempt, event: events.SendAttempted) -> Iterator[Told]:
+        """See Shunning."""
+        if attempt.number > 1:
+            return
+        names = [mq.broker_name for mq in event.listed]
+        for name in sorted({*names}):
+            key, since_ms = (*who, name), attempt.since_ms - self.bounds.thread_pause_ms  # who answers may stand still
+            if name == attempt.broker_name or not self.available(who, name, since_ms):
+                self.missed.pop(key, None)
+                continue
+            self.missed[key] = self.missed.get(key, 0) + names.count(name) / len(names)
+            if self.missed[key] >= TURNS:
+                del self.missed[key]
+                yield self.told(f"{who[0]} has sent nothing to {name} while others got what {TURNS} turns of its "
+                                "queues are worth, and it is not to be shunned", *key)

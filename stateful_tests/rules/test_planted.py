@@ -300,7 +300,7 @@ PLANTED = (
     ("producers_know_the_queues", "repaired+seeded-published-topics-are-not-polled", "sending_in_order", "calm", 0),
     ("cache_is_bounded", "repaired+seeded-polled-caches-have-no-end", "throttled", "calm", 0),
     ("left_topic_is_not_pulled", "repaired+seeded-left-topic-is-pulled", "polled", "calm", 0),
-    ("polled_is_committed", "repaired+seeded-poller-ends-uncommitted", "polled", "calm", 1),
+    ("polled_is_committed", "repaired+seeded-poller-ends-uncommitted", "polled", "calm", 3),
     ("polled_is_committed", "repaired+seeded-auto-commit-is-by-the-minute", "polled", "calm", 0),
     ("seek_stays_in_the_queue", "repaired+seeded-seek-takes-any-queue", "polled", "calm", 0),
     ("seek_stays_in_the_queue", "repaired+seeded-seek-begins-anywhere", "polled", "calm", 1),
@@ -328,6 +328,10 @@ PLANTED = (
     ("only_subscribed_is_delivered", "repaired+seeded-null-is-not-in", "filtered", "calm", 0),
     ("only_subscribed_is_delivered", "repaired+seeded-and-is-or", "filtered", "calm", 0),
     ("acknowledged_is_delivered", "repaired+seeded-between-has-no-ends", "filtered", "calm", 0),
+    ("only_slow_brokers_are_shunned", "repaired+seeded-slow-is-shunned-for-hours", "shunned", "calm", 0),
+    ("file_keeps_its_offsets", "repaired+seeded-file-has-what-is-new", "broadcasting", "calm", 0),
+    ("check_passes_every_op_message", "repaired+seeded-op-messages-are-read-again", "transactions", "calm", 0),
+    ("left_topic_is_not_committed", "repaired+seeded-left-topic-is-committed", "polled", "calm", 0),
 )
 
 

@@ -243,6 +243,13 @@ def stop_broker(world: World) -> Done:
     return machine, f"shuts down for {down_ms} ms"
 
 
+def halt_broker(world: World) -> Done:
+    """The process of a broker stands still, as it does while it collects garbage: who sends to it finds it slow."""
+    broker, ms = each_of(world, ("which broker", living_brokers(world)), ("how long", (700, 1_200)))
+    world.simulation.kernel.pause(world.simulation.nodes[broker], ms)
+    return broker, f"stands still for {ms} ms"
+
+
 def stop_broker_in_between(world: World) -> Done:
     """The same while a name server is away."""
     restart_name_server(world)

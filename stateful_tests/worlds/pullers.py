@@ -45,7 +45,7 @@ WORK_MS, TURNS = 200, 40
 """How long it works on a batch, and after how many polls it looks again which queues there are."""
 ACT_ONE_IN, LEAVE_ONE_IN = 6, 4
 """One poll of so many is followed by something else; one time of so many a subscriber leaves its topic then."""
-REST_MS, LONG_MS = 7_000, 25_000
+REST_MS, LONG_MS = 7_000, 45_000
 """How long it rests a queue, or does without: longer than a pull task waits before it looks again, or a rebalance."""
 TOO_FAR, MORE_QUEUES = 1_000_000, 100
 """So far behind the end of a queue, or before its first message, nobody can go; and no topic has so many queues."""

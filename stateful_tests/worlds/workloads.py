@@ -75,6 +75,7 @@ _ROUTES = ("every_name_server_learns", "full_registration_installs_all_topics", 
            "route_cache_becomes_true")
 _GROUPS = (*_ROUTES, "list_is_exactly_the_living", "pull_finds_its_subscription", "ownership_converges")
 _REPLICATED = (*_GROUPS, "lagging_slave_catches_up")
+_CHECKED = ("check_passes_every_half_message", "check_passes_every_op_message")
 _ORDERED = (*_GROUPS, "abandoned_lock_is_freed")
 _TAKEN = ("phantom", "duplicated", "regressed", "skipped", "two_owners")
 _PLAIN = ("lost", *_TAKEN)
@@ -160,6 +161,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("sending", "Messages are sent in all ways, by producers that choose their queues.",
              sending(Sending(TOPIC, (SYNC, ASYNC, ONEWAY, TOGETHER)), latency_aware(Sending(TOPIC, (SYNC, ASYNC)))),
              (deeds.stop_broker,), (*_GROUPS, "producers_know_the_queues"), observed=_PLAIN),
+    Workload("shunned", "Brokers stand still for a second, and are shunned by producers that find them slow.",
+             sending(*(latency_aware(Sending(TOPIC, kinds)) for kinds in ((SYNC, ASYNC), (SYNC, TOGETHER)))),
+             (deeds.halt_broker,), (*_GROUPS, "producers_know_the_queues"), observed=_PLAIN),
     Workload("sending_in_order", "Messages of one key are sent one after the other, into the queue of the key.",
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, operators.create_topic),
              (*_GROUPS, "producers_know_the_queues"), observed=(*_PLAIN, "reordered")),
@@ -175,12 +179,12 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              sending(Sending(TOPIC, (IN_TRANSACTION,), immunity_seconds=10, transaction_ms=TRANSACTION_MS, tags=TAGS,
                              half_delay_level=2),
                      Sending(TOPIC, (IN_TRANSACTION, SYNC), transaction_ms=TRANSACTION_MS), transactions=True),
-             (deeds.stop_broker,), (*_GROUPS, "check_passes_every_half_message", "half_message_ends_at_last"),
+             (deeds.stop_broker,), (*_GROUPS, *_CHECKED, "half_message_ends_at_last"),
              observed=(*_PLAIN, "unresolved", "transaction_reordered")),
     Workload("undecided", "Brokers ask three times about half messages of which nobody knows, and give them up.",
              sending(Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, undecided=True),
                      transactions=True, check_max=3),
-             (), (*_GROUPS, "check_passes_every_half_message"), observed=_TAKEN),
+             (), (*_GROUPS, *_CHECKED), observed=_TAKEN),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
     Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",

@@ -15,6 +15,7 @@ from impl.events import (
     OffsetCorrected,
     OffsetsWritten,
     ProcessKilled,
+    QueueDropped,
     QueueTaken,
 )
 from stateful_tests.rules.written import Written
@@ -25,6 +26,7 @@ BROADCASTING = (0, C, ConsumerStarted(C, G, "BROADCASTING", orderly=False))
 TAKEN = (1, C, QueueTaken(C, G, MQ, 100))
 FOUND = (2, C, MessagesFound(C, G, MQ, (100,)))
 SETTLED = (3, C, MessagesSettled(C, G, MQ, (100,)))
+DROPPED = (4, C, QueueDropped(C, G, MQ))
 STOPPING, SOON = (100_000, C, ConsumerStopping(C, G)), (4, C, ConsumerStopping(C, G))
 BEGINS = (200_000, C, QueueTaken(C, G, MQ, 100))
 CORRECTED = (5, C, OffsetCorrected(C, G, MQ, 101))
@@ -67,7 +69,9 @@ HISTORIES = (
             (written(1, (MQ, 5)), LOST_POWER, written(2, (MQ, 4)))),
     Written("file_keeps_its_offsets", (BROADCASTING, BROADCASTING, written(1, (MQ, 5)), written(2, (MQ, 4)))),
     at_end(*ENDED, written(5, (MQ, 101)), STOPPING),
-    at_end(*ENDED, STOPPING, written(100_001), causes=("L10",)),
+    at_end(*ENDED, DROPPED, STOPPING, written(100_001), causes=("L10",)),
+    at_end(*ENDED, STOPPING, written(100_001)),
+    at_end(*ENDED, DROPPED, STOPPING, written(100_001), written(100_002, (MQ, 100))),
     at_end(*ENDED, (67_002, *SOON[1:]), causes=("X15",)),
     at_end(*ENDED, (67_003, *SOON[1:])),
     at_end(BROADCASTING, TAKEN, CORRECTED, causes=("U16",)),
@@ -76,4 +80,6 @@ HISTORIES = (
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2, (MQ, 4))),
             (written(1, (MQ, 5)), written(2, (MQ, 5))), causes=(), says="has 4 of"),
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2)), causes=("L10",), says="has nothing of"),
+    Written("file_keeps_its_offsets", (written(1, (MQ, 5)), TAKEN, written(2)), causes=("L10",)),
+    Written("file_keeps_its_offsets", (TAKEN, written(2, (MQ, 5)), written(3)), causes=()),
 )

@@ -55,9 +55,9 @@ def half(ms: int, offset: int, topic: str = RMQ_SYS_TRANS_HALF_TOPIC) -> tuple[i
     return ms, A, MessageAppended(A, topic, 0, offset, 100 * offset, 100, f"k{offset}")
 
 
-def checked(*, upto: int, stored: int = 9, role: int = 0) -> Tables:
-    """How far the check of the broker has come, and how many half messages it has now; role -- its id."""
-    return Tables(brokers=[MASTER._replace(broker_id=role)], committed={(RMQ_SYS_TRANS_HALF_TOPIC, 0): upto},
+def checked(*, upto: int, stored: int = 9, role: int = 0, topic: str = RMQ_SYS_TRANS_HALF_TOPIC) -> Tables:
+    """How far the check of the broker has come, and how many messages its queue has now; role -- its id."""
+    return Tables(brokers=[MASTER._replace(broker_id=role)], committed={(topic, 0): upto},
                   stored_at=QueueRange(0, stored))
 
 
@@ -69,6 +69,8 @@ TWICE = Tables(transaction_check_max=2)
 PUTS = tuple(appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (1, 2, 3))
 COMMITTED, DIES = appended(10), (11, A, ProcessKilled(1, power_loss=False))
 LATE_MS = 900_000
+OPS = RMQ_SYS_TRANS_OP_HALF_TOPIC
+OP = appended(1, OPS)
 PUT_BACK, PUT_BACK_LATE = (appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (12, 14))
 BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"))
 
@@ -134,6 +136,13 @@ HISTORIES = (
     Written("check_passes_every_half_message", broken=(half(1, 0), HEALED), views=Tables(
         brokers=[MASTER], committed={}, stored_at=QueueRange(0, 1)),
             kept=(half(1, 0), HEALED), kept_views=Tables(brokers=[MASTER], committed={}, stored_at=None)),
+    Written("check_passes_every_op_message", broken=(OP, HEALED), views=checked(upto=0, topic=OPS),
+            kept=(OP, HEALED), kept_views=checked(upto=1, topic=OPS),
+            says="is at 0 of its op messages, which end at 1"),
+    Written("check_passes_every_op_message", broken=(OP, HEALED), views=checked(upto=1),
+            kept=(HALF, HEALED, (10, *OP[1:])), kept_views=checked(upto=0, topic=OPS)),
+    Written("check_passes_every_op_message", broken=(OP, HEALED), views=checked(upto=0, topic=OPS),
+            kept=(OP, SET, HEALED)),
     Written("half_message_is_asked_about_so_often", (HALF, asked(2), asked(3), asked(4)),
             (HALF, ended(2, "UNKNOW"), asked(2), asked(3), asked(4, key="other")), views=TWICE,
             says="asks about k 3 times, and is to ask 2 times"),

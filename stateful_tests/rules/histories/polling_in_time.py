@@ -44,8 +44,8 @@ from stateful_tests.rules.written import Tables, Turns, Written
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G = "broker-a", "c1", "G"
 CALM = Bounds()
-POLLED_MS, PULLED_MS, SENT_MS, HEARD_MS = (limit(CALM) for limit in (
-    deadlines.polled, deadlines.pulled, deadlines.polled_is_sent, deadlines.heard_of))
+POLLED_MS, PULLED_MS, SENT_MS, HEARD_MS, LEFT_MS = (limit(CALM) for limit in (
+    deadlines.polled, deadlines.pulled, deadlines.polled_is_sent, deadlines.heard_of, deadlines.left))
 
 Told = tuple[int, str, Any]
 
@@ -251,6 +251,12 @@ HISTORIES = (
             (leaves(topic="invoices"), pulled(6), pulled(7))),
     Written("left_topic_is_not_pulled", (pulled(4), leaves(), pulled(6), pulled(7)), (pulled(3), pulled(4), leaves(),
             pulled(6), wants(7), pulled(8), leaves(9), pulled(10))),
+    Written("left_topic_is_not_committed", (leaves(), sent(6, LEFT_MS + 6)),
+            kept=(leaves(), sent(6, LEFT_MS + 5)), bounds=CALM, says=f"has unsubscribed {LEFT_MS + 1} ms before"),
+    Written("left_topic_is_not_committed", (leaves(), sent(6, LEFT_MS + 6)), bounds=CALM,
+            kept=(leaves(topic="invoices"), leaves(group="H"), sent(6, LEFT_MS + 6))),
+    Written("left_topic_is_not_committed", (leaves(), wants(6, "invoices"), sent(6, LEFT_MS + 6)), bounds=CALM,
+            kept=(leaves(), wants(6), sent(6, LEFT_MS + 6))),
     Written("poller_is_listed", (polls(),), (polls(), registers(2)), says="no broker has heard of G from c1"),
     Written("poller_is_listed", (polls(), looks(HEARD_MS + 2)), (polls(), looks(HEARD_MS + 1), registers(HEARD_MS + 1)),
             bounds=CALM),

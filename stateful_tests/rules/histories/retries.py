@@ -269,6 +269,8 @@ HISTORIES = (
     Written("held_pull_is_waited_for", (NAMED, NAMED, HELD, pulled(4)),
             (NAMED, RENAMED, HELD, pulled(4, mq=MQ._replace(broker_name=f"{A}-renamed")))),
     Written("held_pull_is_waited_for", (NAMED, HELD, HAS, pulled(4)), (NAMED, HELD, HAS_NONE, pulled(4))),
+    Written("held_pull_is_waited_for", (NAMED, HAS_NONE, HAS, HELD, pulled(4)),
+            (NAMED, HAS_NONE, HELD, HAS, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HELD, HAS_NONE_THERE, pulled(4)),
             (NAMED, HELD, HAS_NONE, HAS_NONE, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HELD, (3, "broker-b", BrokerStopping("broker-b")), pulled(4)),

@@ -52,13 +52,18 @@ def again(ms: int, broker: str = A) -> tuple[Told, ...]:
     return asked(ms, "n"), tried(ms, broker, "n")
 
 
+def later(ms: int, *records: Told) -> tuple[Told, ...]:
+    """The same, so much later."""
+    return tuple((ms + own_ms, at, event) for own_ms, at, event in records)
+
+
 SLOW = (AWARE, *sends(10, A, 600, "k"))
 FAILS = (AWARE, asked(10), tried(10), failed(20))
 LATER = (AWARE, asked(10, later=True), tried(10), failed(20))
 BOTH = (*FAILS, *sends(30, B, 600, "l"))
 TURNS = tuple(one for number in range(50) for one in (asked(number, f"k{number}"), tried(number, A, f"k{number}")))
 ONE = frozenset({MessageQueue("orders", B, 0)})
-RULE, OTHER = "slow_broker_is_shunned", "available_queues_take_turns"
+RULE, OTHER, BACK = "slow_broker_is_shunned", "available_queues_take_turns", "only_slow_brokers_are_shunned"
 
 HISTORIES = (
     Written(RULE, (*SLOW, *again(30_609)), (*SLOW, *again(30_610)), bounds=CALM, causes=(), says="1 ms more, and not"),
@@ -109,8 +114,19 @@ HISTORIES = (
     Written(OTHER, (AWARE, *TURNS), (AWARE, *TURNS[:-2], asked(60, "n"), tried(60, B, "n")), bounds=CALM, causes=(),
             says="sent 50 messages, and none to queue 0 of orders at broker-b"),
     Written(OTHER, (AWARE, *TURNS), TURNS, bounds=CALM),
-    Written(OTHER, (AWARE, *TURNS), (*SLOW, *((700 + ms, at, one) for ms, at, one in TURNS)), bounds=CALM),
+    Written(OTHER, (AWARE, *TURNS), (*SLOW, *later(700, *TURNS)), bounds=CALM),
     Written(OTHER, (AWARE, *TURNS), (AWARE, *TURNS[:-1], tried(49, A, "k49", 2)), bounds=CALM),
     Written(OTHER, (AWARE, *TURNS), (AWARE, *TURNS[2:], asked(60, "n"), tried(60, A, "n", listed=QUEUES | {
         MessageQueue("orders", B, 1)})), bounds=CALM),
+    # What is to be shunned counts from when its time is over; half of the queues are the other broker's.
+    Written(BACK, (AWARE, *TURNS), (AWARE, *TURNS[:-2], *again(60, B)), bounds=CALM, causes=(),
+            says="producer1 has sent nothing to broker-b while others got what 25 turns"),
+    Written(BACK, (AWARE, *TURNS), TURNS, bounds=CALM),
+    Written(BACK, (AWARE, *sends(10, B, 600, "k"), *later(30_610, *TURNS)),
+            (AWARE, *sends(10, B, 600, "k"), *later(30_609, *TURNS)), bounds=CALM),
+    Written(BACK, (AWARE, *sends(10, B, 600, "k"), *later(70_610, *TURNS)),
+            (AWARE, *sends(10, B, 600, "k"), *later(70_609, *TURNS)), bounds=PAUSING),
+    Written(BACK, (AWARE, *TURNS), (AWARE, *TURNS[:-1], tried(49, A, "k49", 2)), bounds=CALM),
+    Written(BACK, (AWARE, *TURNS, *later(100, *TURNS[:-2])), (AWARE, *TURNS[:60], *again(70, B), *TURNS[40:]),
+            bounds=CALM),
 )

@@ -1,0 +1,74 @@
+"""Seeded bugs that show after a while: what is remembered for too long, not for long enough, or never got on with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+
+from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
+from impl.client.local_file_offset_store import LocalFileOffsetStore
+from impl.client.rebalance import RebalanceImpl
+from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
+from impl.decisions import fault_strategy
+from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_TRANS_OP_HALF_TOPIC
+from impl.ports.threads import Interleave, Threads
+from impl.variants.variant import Replacement, Variant, around, replace
+
+TOO_MANY = 60
+
+
+@around(fault_strategy, "update_duration")
+def _minutes_for_seconds(original: Callable[..., int]) -> Callable[..., int]:
+    def update_duration(latency_ms: int, *, isolation: bool) -> int:
+        return TOO_MANY * original(latency_ms, isolation=isolation)
+
+    return update_duration
+
+
+@replace(LocalFileOffsetStore, "persist_all")
+async def _write_what_is_new(
+    self: LocalFileOffsetStore, mqs: Collection[MessageQueue] | None, threads: Interleave,
+) -> None:
+    """The file has what has changed since it was written before."""
+    written = vars(self).setdefault("written", {})
+    new = {mq: offset for mq, offset in self.offset_table.entries() if mq in (mqs or ()) and written.get(mq) != offset}
+    if new:
+        written.update(new)
+        await threads.interleave("persistAll: before the file is written")
+        self.write(new.items())
+
+
+@around(TransactionalMessageBridge, "update_consume_offset")
+def _note_half_messages_only(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def update_consume_offset(
+        self: TransactionalMessageBridge, queue: MessageQueue, offset: int, threads: Threads,
+    ) -> None:
+        """Each round reads all op messages again."""
+        if queue.topic != RMQ_SYS_TRANS_OP_HALF_TOPIC:
+            await original(self, queue, offset, threads)
+
+    return update_consume_offset
+
+
+@around(RebalanceImpl, "truncate_message_queue_not_my_topic")
+def _keep_what_was_left(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def truncate_message_queue_not_my_topic(self: RebalanceImpl, threads: Threads) -> None:
+        """Only consumers that are pushed give up queues of topics that they do not subscribe."""
+        if not isinstance(self, RebalanceLitePullImpl):
+            await original(self, threads)
+
+    return truncate_message_queue_not_my_topic
+
+
+def _bug(name: str, sentence: str, *replacements: Replacement) -> Variant:
+    return Variant(f"seeded-{name}", "bug", sentence, "an idea: what shows after a while", replacements=replacements)
+
+
+BUGS = (
+    _bug("slow-is-shunned-for-hours", "A broker that was slow is shunned sixty times as long.", _minutes_for_seconds),
+    _bug("file-has-what-is-new", "The file of a broadcasting consumer has only what has changed.", _write_what_is_new),
+    _bug("op-messages-are-read-again", "The check of half messages never comes past an op message.",
+         _note_half_messages_only),
+    _bug("left-topic-is-committed", "A consumer that is polled goes on committing a topic that was unsubscribed.",
+         _keep_what_was_left),
+)
