@@ -292,6 +292,13 @@ class illegal_offset_is_corrected(Duty):
     within_ms = deadlines.corrected
     excuses = (Excuse("its consumer shuts down", by=(events.ConsumerStopping, events.ConsumerShutDown)),)
     kept = Kept(_HOLDING, ends=(events.QueueDropped, events.QueueTaken))
+    # All to which its brokers have sent it.
+    nearest = Kept(_HOLDING)
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
+        if event.code == PullCode.PULL_OFFSET_MOVED:
+            self.nearest.setdefault((at, *event[:3]), set()).add(event.next_begin_offset)
 
     @on(events.OffsetFoundIllegal)
     def is_told(self, ms: int, at: str, event: events.OffsetFoundIllegal) -> None:
@@ -305,6 +312,9 @@ class illegal_offset_is_corrected(Duty):
         key = at, *event[:3]
         if key in self.kept:
             yield self.told(f"{at} has gone on with {queue_text(event.mq)}, where its broker had no such offset", *key)
+        if event.offset not in self.nearest.get(key, {event.offset}):
+            yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, and was told to go to "
+                            f"{max(self.nearest[key])}", *key)
         if key in self.owed and self.owed[key][2] == event.offset:
             self.pay(key)
 

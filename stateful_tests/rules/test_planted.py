@@ -332,6 +332,9 @@ PLANTED = (
     ("file_keeps_its_offsets", "repaired+seeded-file-has-what-is-new", "broadcasting", "calm", 0),
     ("check_passes_every_op_message", "repaired+seeded-op-messages-are-read-again", "transactions", "calm", 0),
     ("left_topic_is_not_committed", "repaired+seeded-left-topic-is-committed", "polled", "calm", 0),
+    ("held_queue_is_committed_again", "repaired+seeded-unchanged-is-not-committed", "stored", "calm", 0),
+    ("waiting_queue_is_committed", "repaired+seeded-zero-is-not-committed", "clustering", "calm", 0),
+    ("illegal_offset_is_corrected", "repaired+seeded-corrections-begin-again", "broadcasting", "calm", 1),
 )
 
 

@@ -85,8 +85,6 @@ _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 """A model knows a broker by its name, and so do the promises about its topics."""
 _BUFFERED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "commit_log"})
 """Three models take what is put for readable and for what survives a kill: it is neither while in its buffer."""
-_CRAMPED = tuple(one.name for one in FOLLOWED if one.name != "retry")
-"""That model has no step in which files of delayed messages are deleted."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),
@@ -233,14 +231,14 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("cramped", "Brokers have files so small that each kind of them fills up; operators ask for keys.",
              cramped,
              (*(operators.ask_for_a_key,) * 3, operators.delete_old_messages, *_COME_AND_GO, deeds.stop_broker),
-             (*_GROUPS, "delayed_message_comes_at_last"), observed=("phantom", "early"), concepts=_CRAMPED),
+             (*_GROUPS, "delayed_message_comes_at_last"), observed=("phantom", "early")),
     Workload("asked", "Operators ask for messages by their keys, and send the group to the end, or on by force.",
              sending(Sending(TOPIC, (ORDERED, SYNC))),
              (*(operators.ask_for_a_key,) * 4, *(operators.reset_by_force,) * 2, deeds.stop_broker), _GROUPS),
     Workload("bothered", "Strangers send what is illegal, ask for times, pull from anywhere, and meet busy brokers.",
              cramped, (*(operators.ask_for_a_time,) * 4, *(strangers.pull_anywhere,) * 4, operators.delete_old_messages,
                        *(strangers.try_what_is_illegal,) * 3, *(strangers.keep_busy,) * 3),
-             _GROUPS, concepts=_CRAMPED),
+             _GROUPS),
     Workload("guarded", "Operators close and open what strangers try to read, and stop brokers.", guarded,
              (*(trespassers.try_what_is_closed,) * 3, *(deeds.stop_broker,) * 2, deeds.join), _GROUPS),
     Workload("searched", "Strangers end half messages that are not theirs, and ask for messages by place and key.",

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Collection
 
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from impl.client.local_file_offset_store import LocalFileOffsetStore
+from impl.client.offset_store import RemoteBrokerOffsetStore
+from impl.client.pull_callback import PullCallback
 from impl.client.rebalance import RebalanceImpl
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
 from impl.decisions import fault_strategy
@@ -60,6 +62,37 @@ def _keep_what_was_left(original: Callable[..., Awaitable[None]]) -> Callable[..
     return truncate_message_queue_not_my_topic
 
 
+@around(RemoteBrokerOffsetStore, "_commit")
+def _commit_what_is_new(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _commit(self: RemoteBrokerOffsetStore, mq: MessageQueue, offset: int) -> None:
+        committed = vars(self).setdefault("committed", {})
+        if committed.get(mq) != offset:
+            committed[mq] = offset
+            await original(self, mq, offset)
+
+    return _commit
+
+
+@around(RemoteBrokerOffsetStore, "_commit")
+def _commit_no_zero(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _commit(self: RemoteBrokerOffsetStore, mq: MessageQueue, offset: int) -> None:
+        """0 is taken for: nothing to say."""
+        if offset:
+            await original(self, mq, offset)
+
+    return _commit
+
+
+@around(PullCallback, "_offset_illegal")
+def _begin_again(original: Callable[..., None]) -> Callable[..., None]:
+    def _offset_illegal(self: PullCallback) -> None:
+        """Whatever the broker says."""
+        self.pull_request.next_offset = 0
+        original(self)
+
+    return _offset_illegal
+
+
 def _bug(name: str, sentence: str, *replacements: Replacement) -> Variant:
     return Variant(f"seeded-{name}", "bug", sentence, "an idea: what shows after a while", replacements=replacements)
 
@@ -71,4 +104,7 @@ BUGS = (
          _note_half_messages_only),
     _bug("left-topic-is-committed", "A consumer that is polled goes on committing a topic that was unsubscribed.",
          _keep_what_was_left),
+    _bug("unchanged-is-not-committed", "A client commits a queue only if its offset has changed.", _commit_what_is_new),
+    _bug("zero-is-not-committed", "A client commits no offset that is 0.", _commit_no_zero),
+    _bug("corrections-begin-again", "An offset that a broker does not have is corrected to 0.", _begin_again),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
 from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
@@ -40,6 +41,7 @@ from impl.events import (
     WorldHealed,
 )
 from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
 from invariants.rules.resets import OFFSET_OF_TIME
 from invariants.views import Broker, HeldQueue
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
@@ -169,7 +171,35 @@ def written(*offsets: tuple[MessageQueue, int], group: str = G, ms: int = 5) -> 
     return ms, C, OffsetsWritten(C, group, offsets)
 
 
+def looks(ms: int) -> Told:
+    """It is time to look."""
+    return ms, "world", WorldHealed()
+
+
+AGAIN, WAITING = "held_queue_is_committed_again", "waiting_queue_is_committed"
+CALM = Bounds()
+SENT_MS = deadlines.sent(CALM)
+WAITS, ROUTED_LATER = passed(PullCode.PULL_NOT_FOUND), (3, *ROUTED[1:])
 HISTORIES = (
+    Written(AGAIN, (TAKEN, sent(100)), (TAKEN, sent(100), DROPPED), says="has not committed queue 0 of orders"),
+    Written(AGAIN, (TAKEN, sent(100)), (sent(100),)),
+    Written(AGAIN, (TAKEN, sent(100), looks(SENT_MS + 4), (SENT_MS + 5, *DROPPED[1:])), bounds=CALM,
+            kept=(TAKEN, sent(100), sent(100, 4), looks(SENT_MS + 4), (SENT_MS + 5, *DROPPED[1:]))),
+    Written(AGAIN, (TAKEN, sent(100), ROUTED_LATER), (TAKEN, sent(100), UNROUTED)),
+    Written(AGAIN, (TAKEN, TAKEN2, sent(100), UNROUTED, (3, C, OffsetSent(C, G, MQ2, 100))),
+            (TAKEN, sent(100), RED, STOPPING)),
+    Written(AGAIN, (TAKEN, sent(100)), (TAKEN, sent(100)), kept_views=Tables(calm=False)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, WAITS, sent(105)),
+            says="has not committed 105 of queue 0 of orders at broker-a, where it waits"),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS, sent(104)), (CLUSTERING, TAKEN, found(101), WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, passed(PullCode.SUCCESS))),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (ALL, TAKEN, WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, sent(100, 1), WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS, (3, *WAITS[1:]), looks(SENT_MS + 3), sent(105, SENT_MS + 4)),
+            kept=(CLUSTERING, TAKEN, WAITS, looks(SENT_MS + 2), sent(105, SENT_MS + 3)), bounds=CALM),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS, ROUTED_LATER), (CLUSTERING, TAKEN, WAITS, UNROUTED)),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, WAITS), kept_views=Tables(calm=False)),
     Written("settled_is_written", (ALL, TAKEN, UPDATED), (ALL, TAKEN, UPDATED, written((MQ2, 1), (MQ, 102))),
             says="c1 has not written 102 of queue 0"),
     Written("settled_is_written", (ALL, TAKEN, UPDATED, written((MQ, 101))), (ALL, TAKEN, UPDATED, written((MQ, 103)))),

@@ -71,6 +71,11 @@ def corrected(offset: int, ms: int = 3) -> Told:
     return ms, C, OffsetCorrected(ID, G, MQ, offset)
 
 
+def moved(offset: int, code: PullCode = PullCode.PULL_OFFSET_MOVED) -> Told:
+    """A broker says where a pull is to go on."""
+    return 0, C, PullAnswered(ID, G, MQ, code, offset)
+
+
 def looks(ms: int) -> Told:
     """It is time to look."""
     return ms, "world", WorldHealed()
@@ -231,6 +236,12 @@ HISTORIES = (
             (taken(), ILLEGAL, taken(2), corrected(9))),
     Written("illegal_offset_is_corrected", (taken(), ILLEGAL, DROPPED), (taken(), ILLEGAL, DROPPED, STOPPING),
             Tables(process_queues=GONE)),
+    Written("illegal_offset_is_corrected", (moved(9), ILLEGAL, corrected(0)), (moved(9), ILLEGAL, corrected(9)),
+            Tables(process_queues=LOCKED), says="goes to 0 of queue 0 of orders at broker-a, and was told to go to 9"),
+    Written("illegal_offset_is_corrected", (moved(9), corrected(8)), (moved(8), moved(9), corrected(8)),
+            Tables(process_queues=LOCKED)),
+    Written("illegal_offset_is_corrected", (moved(9), moved(8, PullCode.PULL_NOT_FOUND), corrected(8)),
+            (moved(9, PullCode.PULL_NOT_FOUND), corrected(8)), Tables(process_queues=LOCKED)),
     Written("corrected_offset_is_sent", (STARTED, corrected(9)), (STARTED, corrected(9), sent(9, 4))),
     Written("corrected_offset_is_sent", (STARTED, corrected(9), sent(8, 4)), (BROADCASTS, corrected(9))),
     Written("corrected_offset_is_sent", (STARTED, corrected(9)), (BROKER_STARTS, STARTED, corrected(9))),
