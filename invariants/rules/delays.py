@@ -49,6 +49,7 @@ class delayed_message_comes_at_last(Promise):
     """A delayed message that a broker has kept is in its topic when its delay is over.
 
     Only what was stored before the world healed is looked for, until it comes: what a listener sends back later is not.
+    What was deleted with its file is not kept, also if a loss of power brings the file back: its level is past it.
     """
 
     cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeup"
@@ -59,13 +60,21 @@ class delayed_message_comes_at_last(Promise):
     # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.
     waiting = Kept("id", survives="all")
     came = Kept("id", survives="all")
+    # Where in the log each of them lies.
+    places = Kept("id", survives="all")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         if event.topic != RMQ_SYS_SCHEDULE_TOPIC:
             self.came[event.key,] = ms
         elif event.key is not None and not self.healed_ms:
-            self.waiting[event.key,] = at
+            self.waiting[event.key,], self.places[event.key,] = at, event.commit_log_offset
+
+    @on(events.LogExpired)
+    def deletes(self, _: int, at: str, event: events.LogExpired) -> None:
+        for key in [key for key, broker in self.waiting.items() if broker == at]:
+            if self.places[key] < event.min_offset:
+                del self.waiting[key]
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

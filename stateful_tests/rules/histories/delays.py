@@ -6,7 +6,7 @@ from typing import Any
 
 import invariants.rules.delays  # noqa: F401  # declares the rule
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import MessageAppended, WorldHealed
+from impl.events import LogExpired, MessageAppended, WorldHealed
 from invariants.views import StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import Tables, Written
@@ -26,6 +26,11 @@ def come(ms: int, key: str = "k", topic: str = "orders") -> tuple[int, str, Any]
     return ms, B, MessageAppended(B, topic, 0, 0, 0, 100, key)
 
 
+def expired(min_offset: int, at: str = B) -> tuple[int, str, Any]:
+    """The log of a broker begins there now."""
+    return 2, at, LogExpired(at, min_offset)
+
+
 HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), come(2), HEALED),
             views=KEPT, says="k first"),
@@ -33,4 +38,7 @@ HISTORIES = (
             kept=(HEALED, put_off(10)), views=KEPT),
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), HEALED), views=KEPT,
             kept_views=Tables(brokers=[MASTER], log_records=())),
+    Written("delayed_message_comes_at_last", broken=(put_off(1), expired(0), HEALED), views=KEPT,
+            kept=(put_off(1), expired(1), HEALED)),
+    Written("delayed_message_comes_at_last", broken=(put_off(1), expired(1, "broker-b"), HEALED), views=KEPT),
 )
