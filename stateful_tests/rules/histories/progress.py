@@ -178,13 +178,13 @@ def looks(ms: int) -> Told:
 
 AGAIN, WAITING = "held_queue_is_committed_again", "waiting_queue_is_committed"
 CALM = Bounds()
-SENT_MS = deadlines.sent(CALM)
+CALM_MS = deadlines.sent(CALM)
 WAITS, ROUTED_LATER = passed(PullCode.PULL_NOT_FOUND), (3, *ROUTED[1:])
 HISTORIES = (
     Written(AGAIN, (TAKEN, sent(100)), (TAKEN, sent(100), DROPPED), says="has not committed queue 0 of orders"),
     Written(AGAIN, (TAKEN, sent(100)), (sent(100),)),
-    Written(AGAIN, (TAKEN, sent(100), looks(SENT_MS + 4), (SENT_MS + 5, *DROPPED[1:])), bounds=CALM,
-            kept=(TAKEN, sent(100), sent(100, 4), looks(SENT_MS + 4), (SENT_MS + 5, *DROPPED[1:]))),
+    Written(AGAIN, (TAKEN, sent(100), looks(CALM_MS + 4), (CALM_MS + 5, *DROPPED[1:])), bounds=CALM,
+            kept=(TAKEN, sent(100), sent(100, 4), looks(CALM_MS + 4), (CALM_MS + 5, *DROPPED[1:]))),
     Written(AGAIN, (TAKEN, sent(100), ROUTED_LATER), (TAKEN, sent(100), UNROUTED)),
     Written(AGAIN, (TAKEN, TAKEN2, sent(100), UNROUTED, (3, C, OffsetSent(C, G, MQ2, 100))),
             (TAKEN, sent(100), RED, STOPPING)),
@@ -196,8 +196,8 @@ HISTORIES = (
     Written(WAITING, (CLUSTERING, TAKEN, WAITS), (ALL, TAKEN, WAITS)),
     Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, WAITS)),
     Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, sent(100, 1), WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS, (3, *WAITS[1:]), looks(SENT_MS + 3), sent(105, SENT_MS + 4)),
-            kept=(CLUSTERING, TAKEN, WAITS, looks(SENT_MS + 2), sent(105, SENT_MS + 3)), bounds=CALM),
+    Written(WAITING, (CLUSTERING, TAKEN, WAITS, (3, *WAITS[1:]), looks(CALM_MS + 3), sent(105, CALM_MS + 4)),
+            kept=(CLUSTERING, TAKEN, WAITS, looks(CALM_MS + 2), sent(105, CALM_MS + 3)), bounds=CALM),
     Written(WAITING, (CLUSTERING, TAKEN, WAITS, ROUTED_LATER), (CLUSTERING, TAKEN, WAITS, UNROUTED)),
     Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, WAITS), kept_views=Tables(calm=False)),
     Written("settled_is_written", (ALL, TAKEN, UPDATED), (ALL, TAKEN, UPDATED, written((MQ2, 1), (MQ, 102))),
