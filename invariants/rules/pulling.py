@@ -284,12 +284,13 @@ class refused_queue_is_not_pulled(Rule):
 class illegal_offset_is_corrected(Duty):
     """Who is told that its broker has no such offset gives the queue up, and is where it is told in ten seconds.
 
-    So it is unless a rebalance takes the queue out of its table before.
+    So it is unless a rebalance takes the queue out of its table before; whoever takes it again has done so.
     """
 
     cite = "PullCallback#onSuccess: OFFSET_ILLEGAL, executeTaskLater(10000)"
     about = _HOLDING
     within_ms = deadlines.corrected
+    paid_by = (events.QueueTaken,)
     excuses = (Excuse("its consumer shuts down", by=(events.ConsumerStopping, events.ConsumerShutDown)),)
     kept = Kept(_HOLDING, ends=(events.QueueDropped, events.QueueTaken))
     # All to which its brokers have sent it.

@@ -242,6 +242,8 @@ HISTORIES = (
             Tables(process_queues=LOCKED)),
     Written("illegal_offset_is_corrected", (moved(9), moved(8, PullCode.PULL_NOT_FOUND), corrected(8)),
             (moved(9, PullCode.PULL_NOT_FOUND), corrected(8)), Tables(process_queues=LOCKED)),
+    Written("illegal_offset_is_corrected", (taken(), ILLEGAL, DROPPED, taken(2), (3, *ILLEGAL[1:])),
+            (taken(), ILLEGAL, DROPPED, taken(2)), Tables(process_queues=GONE)),
     Written("corrected_offset_is_sent", (STARTED, corrected(9)), (STARTED, corrected(9), sent(9, 4))),
     Written("corrected_offset_is_sent", (STARTED, corrected(9), sent(8, 4)), (BROADCASTS, corrected(9))),
     Written("corrected_offset_is_sent", (STARTED, corrected(9)), (BROKER_STARTS, STARTED, corrected(9))),
