@@ -13,10 +13,13 @@ from impl.variants.variant import Variant, around
 @around(DefaultLitePullConsumerImpl, "unsubscribe")
 def _drop_what_waits(original: Callable[[DefaultLitePullConsumerImpl, str], None]) -> Callable[..., None]:
     def unsubscribe(self: DefaultLitePullConsumerImpl, topic: str) -> None:
-        """No poll gives what was pulled before."""
-        for mq, pq in self.rebalance_impl.process_queue_table.entries():
+        """No poll gives what was pulled before.
+
+        A queue whose beginning the rebalance did not learn has a process queue of its own, which its table has not.
+        """
+        for mq, state in self.assigned_message_queue.states.entries():
             if mq.topic == topic:
-                pq.dropped = True
+                state.process_queue.dropped = True
         original(self, topic)
 
     return unsubscribe

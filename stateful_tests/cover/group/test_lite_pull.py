@@ -18,6 +18,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.producers import Sending
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 BROKER, TOPIC = "broker-a", "orders"
@@ -107,6 +108,16 @@ def test_what_was_polled_is_committed_with_a_later_poll(world: World) -> None:
     application.poll(2)  # the first one commits what was polled before
     world.run(6_000)
     assert before < broker.query_offset("G", TOPIC, 0) <= application.offsets(QUEUES[0])[-1] + 1
+
+
+@pytest.mark.parametrize(("subject", "is_given"), [("shipped", True), ("repaired", False)])
+def test_what_waits_of_a_topic_that_was_left_is_polled_as_shipped(world: World, subject: str, is_given: bool) -> None:
+    """X27, of queues that no rebalance has in its table: nobody knew where they begin when it ran."""
+    with subject_named(subject).running():
+        application = started(world, assign=True)
+        application.consumer.unsubscribe(TOPIC)
+        application.poll(1)
+        assert bool(application.polled) is is_given
 
 
 def test_two_members_share_the_queues_that_they_subscribe(world: World) -> None:
