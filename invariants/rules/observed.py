@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.histories.checks import CHECKS, Check, Finding as Broken
 from invariants.histories.judging import judged
@@ -26,6 +27,7 @@ from invariants.rules.observed_causes import (
     list_has_changed,
     was_corrected,
     was_deleted,
+    was_ended_for_another,
     was_filtered,
     was_not_forced,
     was_not_heard_of,
@@ -120,6 +122,17 @@ class delivered_was_sent(Observed):
     """Nothing is made up."""
 
     check = "phantom"
+    shipped = "violated: T7 the end of another half message commits it"
+    excuses = (
+        cause("T7", "the end of a half message that a crash has taken was taken for its own",
+              when=was_ended_for_another),
+    )
+
+    def shows(self, finding: Broken) -> Told:
+        """See Observed; what it contradicts is what the producer has said of its transaction."""
+        told = super().shows(finding)
+        said = self.past.last(events.HalfMessageEnded, key=told.about[2])
+        return told if said is None else told._replace(earlier=(said.ms, said.at, said.event))
 
 
 class settled_is_over(Observed):

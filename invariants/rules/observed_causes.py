@@ -6,6 +6,7 @@ from collections import Counter
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.histories.messages import selects
 from invariants.rules import deadlines
 from invariants.rules.answers import has_failed
@@ -13,6 +14,7 @@ from invariants.rules.causes_of_filters import expressions, members_differ
 from invariants.rules.match import machine_of
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
+from invariants.rules.sending import COMMITS
 
 _Place = tuple[str | None, MessageQueue, int]
 """Key, queue and queue offset of a message."""
@@ -121,6 +123,17 @@ def was_corrected(rule: Rule, told: Told) -> bool:
     """Whether the broker has told the member since then that it has no such offset."""
     mq, _, _, group = told.about
     return any(one.ms >= (told.since_ms or 0) for one in rule.past.of(events.OffsetCorrected, group=group, mq=mq))
+
+
+def was_ended_for_another(rule: Rule, told: Told) -> bool:
+    """Whether the end of another half message has committed it: that one lay in its place before a crash."""
+    put, key = _appended(rule, told), told.about[2]
+    if put is None:
+        return False
+    places = {one.event.commit_log_offset for one in rule.past.of(
+        events.MessageAppended, at=put.at, topic=RMQ_SYS_TRANS_HALF_TOPIC, key=key)}
+    return any(one.event.key != key and one.event.commit_log_offset in places and one.place < put.place
+               for one in rule.past.of(events.EndTransactionTaken, at=put.at, state=COMMITS))
 
 
 def failed_in_a_batch(rule: Rule, told: Told) -> bool:

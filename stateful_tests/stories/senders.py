@@ -19,8 +19,8 @@ from stateful_tests.worlds.world import World
 
 BROKERS, PRODUCER, TOPIC = ("broker-a", "broker-b"), "producer1", "orders"
 PLAIN = ProducerConfig("P")
-COMMITTED_AND_UNKNOWN = 2
-"""See Transactions of worlds: the application has committed, and does not say so."""
+ROLLED_BACK, COMMITTED_AND_UNKNOWN = 1, 2
+"""See Transactions of worlds: the application rolls back; or it has committed, and does not say so."""
 
 
 class Callback:

@@ -152,6 +152,7 @@ BREAKS: Mapping[str, str] = {
     "copy_is_the_message": "T5",
     "ended_half_message_is_left_alone": "T6",
     "half_message_ends_at_last": "T3",
+    "delivered_was_sent": "T7",
     "attempts_are_used": "P2 P5 P7",
     "queue_is_one_of_the_list": "P4",
     "outcome_is_told_once": "P14",
@@ -240,7 +241,7 @@ def looking_on() -> Iterator[list[Seen]]:
         made(world, *args, **settings)
         world.simulation.kernel.trail = Trail()
         # Stories say themselves when a thread stands still.
-        promises = watching(world, bounds=Bounds(), observed=("duplicated", "regressed"))
+        promises = watching(world, bounds=Bounds(), observed=("duplicated", "phantom", "regressed"))
         judges, promised[id(world)] = Judges(), promises
         judges.following = Following([
             promises, ConsumerGroup(world, "G", "orders"), OrderLocks(world, "G"), Subscription(world),

@@ -8,12 +8,13 @@ from typing import Any
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     HalfMessageEnded,
     MessageAppended,
     MessagesFound,
+    MessagesGiven,
     MessagesPolled,
     SendAnswered,
     StoreRefused,
@@ -21,7 +22,7 @@ from impl.events import (
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.store.message_store_config import FlushDiskType
-from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN
+from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN, ROLLED_BACK
 from stateful_tests.worlds.casts import POLLING
 from stateful_tests.worlds.listeners import EXCEPTION, ONE_IN
 from stateful_tests.worlds.machines import STORE
@@ -203,6 +204,22 @@ def test_v23_a_message_that_was_sent_back_is_lost_with_its_copy() -> None:
         world.run(20_000)
         assert [one.topic for one in world.views.log_records(BROKER) if one.key == retried.key] == [
             "orders", RMQ_SYS_SCHEDULE_TOPIC]
+
+
+def test_t7_the_end_of_a_half_message_that_a_crash_has_taken_commits_the_one_in_its_place() -> None:
+    with World() as world:
+        begin(world, FlushDiskType.ASYNC_FLUSH)
+        world.add_consumer("c1", MEMBER)
+        world.add_producer(PRODUCER, Sending("orders", (IN_TRANSACTION,), transaction_ms=2_000))
+        world.run(SEND_EVERY_MS + 100)
+        crash(world, LOG, power_loss=True)
+        restart(world)
+        world.run_until(lambda: bool(world.events(HalfMessageEnded)), 5_000)
+        world.script.draw("what becomes of a transaction", ROLLED_BACK)
+        world.run(40_000)
+        lost, there = [one.key for one in sent(world) if one.topic == RMQ_SYS_TRANS_HALF_TOPIC][:2]
+        assert [event.key for _, event in world.events(HalfMessageEnded)][:2] == [lost, there]
+        assert [event.keys for _, event in world.events(MessagesGiven)] == [(there,)]
 
 
 def test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away() -> None:

@@ -48,6 +48,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "dispatch_goes_forward": ("stored_sync", "calm", "uniform", 0),
     "every_message_is_settled": ("other_topics", "calm", "uniform", 0),
     "ended_half_message_is_left_alone": ("transactions", "calm", "uniform", 0),
+    "check_passes_every_op_message": ("transactions", "disks", "uniform", 3),
     "copy_is_the_message": ("transactions", "calm", "uniform", 0),
     "reset_goes_to_its_time": ("resets", "calm", "uniform", 1),
     "time_leads_to_its_first_message": ("bothered", "calm", "uniform", 1),

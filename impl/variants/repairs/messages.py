@@ -7,11 +7,11 @@ from dataclasses import replace as changed
 
 from impl.broker import pull_message_processor, send_message_processor
 from impl.broker.send_message_back import SendMessageBack
-from impl.broker.transaction import transactional_message_bridge
+from impl.broker.transaction import end_transaction_processor, transactional_message_bridge
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
-from impl.common.headers import SendMessageRequestHeader
+from impl.common.headers import EndTransactionRequestHeader, SendMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL
+from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.pull_result import PullResult
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
@@ -77,6 +77,17 @@ def _with_its_flag(original: Callable[..., MessageExtBrokerInner]) -> Callable[.
     return renew_half_message_inner
 
 
+@around(end_transaction_processor, "check_prepare_message")
+def _of_its_message(original: Callable[..., str | None]) -> Callable[..., str | None]:
+    def check_prepare_message(half: MessageExt, header: EndTransactionRequestHeader) -> str | None:
+        """An end says whose it is, too: after a crash another half message may lie in the place of the one it is of."""
+        remark, key = original(half, header), half.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
+        is_another = key is not None and header.msg_id not in {None, key}
+        return "The half message is another one" if remark is None and is_another else remark
+
+    return check_prepare_message
+
+
 REPAIRS = (
     Variant("dead_letters_do_not_wait", "repair", "A dead letter is in its queue as soon as the broker has it.",
             "SendMessageProcessor#handleRetryAndDLQ: no DELAY", ("M1",), (_without_delay,)),
@@ -89,6 +100,9 @@ REPAIRS = (
     Variant("unreadable_half_is_passed", "repair", "The check goes on behind a half message that cannot be read.",
             "the idea; apache/rocketmq #9523 keeps what a round has done before an exception", ("T4",),
             (_pass_what_cannot_be_read,)),
+    Variant("end_is_of_its_message", "repair", "The end of a half message ends no other one that lies in its place.",
+            "the idea: EndTransactionProcessor#checkPrepareMessage compares EndTransactionRequestHeader#msgId, too",
+            ("T7",), (_of_its_message,)),
     Variant("renewed_half_keeps_its_flag", "repair", "A half message that is put back has the flag that it had.",
             "TransactionalMessageBridge#renewHalfMessageInner: setFlag", ("T5",), (_with_its_flag,)),
 )

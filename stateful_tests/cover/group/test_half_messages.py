@@ -22,6 +22,7 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
 from impl.events import MessageAppended
 from impl.ports.remoting import Command, Connection
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 BROKER, ADDRESS, PRODUCER = "broker-a", "broker-a:10911", "producer"
@@ -65,6 +66,20 @@ def received(world: World) -> list[bytes | None]:
     header = PullMessageRequestHeader("G", "orders", 2, 0, 32, FLAG_SUBSCRIPTION, 0, 15_000, 0, "*")
     answer = world.ask(ADDRESS, Command(RequestCode.PULL_MESSAGE, header))
     return [message.body for message in decodes(ByteBuffer(answer.body or b""))]
+
+
+@pytest.mark.parametrize(("subject", "code", "count"), [
+    ("shipped", ResponseCode.SUCCESS, 1), ("repaired", ResponseCode.SYSTEM_ERROR, 0),
+])
+def test_t7_the_end_of_another_half_message_that_lay_in_its_place_commits_it_as_shipped(
+    world: World, subject: str, code: ResponseCode, count: int,
+) -> None:
+    """A crash has taken k0, and k1 is where it was."""
+    with subject_named(subject).running():
+        send(world)
+        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k0").code == code
+        assert len(appended(world, "orders")) == count
+        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k1").code == ResponseCode.SUCCESS
 
 
 def asked(world: World) -> list[Command]:

@@ -6,12 +6,14 @@ from typing import Any
 
 import invariants.rules.observed  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
 from impl.events import (
     BrokerStarted,
     ClockDrifts,
     ClockJumped,
     ConsumerRegistered,
     DiskFilled,
+    EndTransactionTaken,
     ForceFailed,
     MessageAppended,
     MessageDispatched,
@@ -23,7 +25,7 @@ from impl.events import (
     StoreLoaded,
     SubscriptionUpdated,
 )
-from invariants.histories.operations import OF_OWNERS, Operation
+from invariants.histories.operations import COMMITTED_HALF, OF_OWNERS, ROLLED_BACK, Operation
 from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.written import Tables, Written
@@ -121,6 +123,24 @@ def again(*records: Told, causes: tuple[str, ...]) -> Written:
                    observed=(*once, DELIVERED._replace(seq=5, time_ms=40)), kept_observed=once)
 
 
+def half(ms: int, key: str = "k1") -> Told:
+    """The broker appends a half message."""
+    return ms, B, MessageAppended(B, RMQ_SYS_TRANS_HALF_TOPIC, 0, 0, 50, 100, key)
+
+
+def ended(ms: int, key: str, *, offset: int = 50, state: str = "COMMIT_MESSAGE") -> Told:
+    """The broker is told how a transaction has ended, and where its half message is."""
+    return ms, B, EndTransactionTaken(B, "P", key, state, False, 0, offset)
+
+
+def rolled_back(*records: Told, causes: tuple[str, ...]) -> Written:
+    """A message is delivered whose transaction was rolled back, and another time it was committed."""
+    broken, kept = ((TAKEN, *SENT, SENT[1]._replace(kind=how, seq=5, offset=None, time_ms=21), DELIVERED, CONSUMED)
+                    for how in (ROLLED_BACK, COMMITTED_HALF))
+    return Written("delivered_was_sent", broken=(started(0), *records), kept=(started(0), *records), causes=causes,
+                   observed=broken, says="its transaction was rolled back", kept_observed=kept)
+
+
 def heard(ms: int, client: str, text: str) -> Told:
     """The broker enters a heartbeat of a member."""
     return ms, B, ConsumerRegistered(B, "G", client, f"{client}:1", True, True, frozenset({("orders", text, 1)}))
@@ -192,6 +212,13 @@ HISTORIES = (
     lost(appended(15), *TOLD, put(16, "green", OTHER_B), views=tagged("red"), causes=()),
     Written("delivered_was_sent", broken=(), observed=(TAKEN, *OTHER, DELIVERED, CONSUMED),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="nobody has sent it"),
+    # T7: the end of k0, which a crash has taken, has committed k1, which was put in its place.
+    rolled_back(half(14), ended(16, "k0"), appended(16), causes=("T7",)),
+    rolled_back(half(14), ended(16, "k1"), appended(16), causes=()),
+    rolled_back(half(14), ended(16, "k0", offset=200), appended(16), causes=()),
+    rolled_back(half(14), ended(16, "k0", state="ROLLBACK_MESSAGE"), appended(16), causes=()),
+    rolled_back(half(14), appended(16), ended(17, "k0"), causes=()),
+    rolled_back(half(14, key="k0"), ended(16, "k0"), appended(16), causes=()),
     Written("settled_is_over", broken=(), observed=(TAKEN, *SENT, DELIVERED, CONSUMED, DELIVERED._replace(seq=5)),
             kept_observed=(TAKEN, *SENT, DELIVERED, CONSUMED), causes=(), says="delivered again"),
     # What a listener ends that it was given before its queue changed hands ends nothing of what it has now.
