@@ -87,13 +87,12 @@ def take_locks(world: World) -> Done:
 
 
 def end_what_is_not_theirs(world: World) -> Done:
-    """A stranger tells a broker to roll a half message back, and names another one, or another group."""
+    """A stranger tells a broker to roll a half message back, and names another place or group, and no id."""
     broker, (what, group, behind) = each_of(world, ("where", masters(world)), ("what is wrong", WRONGS))
     halves = [one for one in world.views.log_records(broker) if one.topic == RMQ_SYS_TRANS_HALF_TOPIC]
     half = one_of(world, "which half message", halves[-RECENT:])
     header = headers.EndTransactionRequestHeader(
-        group or "P", half.queue_offset + behind, half.commit_log_offset, TRANSACTION_ROLLBACK_TYPE,
-        msg_id="of a stranger")
+        group or "P", half.queue_offset + behind, half.commit_log_offset, TRANSACTION_ROLLBACK_TYPE)
     return to_be_refused(world, broker, f"an end of a half message with {what}",
                          Command(RequestCode.END_TRANSACTION, header))
 
