@@ -88,6 +88,11 @@ def around(owner: type | ModuleType, attribute: str) -> Callable[[Callable[..., 
     return lambda function: Replacement(owner, attribute, function, around=True, where=_line(function))
 
 
+def seeded(cite: str, name: str, sentence: str, *replacements: Replacement) -> Variant:
+    """A planted bug that leaves every repair in place; its name says that it was seeded."""
+    return Variant(f"seeded-{name}", "bug", sentence, cite, replacements=replacements)
+
+
 def _line(function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"

@@ -45,7 +45,7 @@ class TopicsOfName:
     table -- what the name server has. versions, at -- when it was compared last: address to data version, and the
     address that had the id 0. master -- the address that is followed. stored -- the version that it registered last.
     exist -- names of what exists in the model. last -- address to the topics that it registered last. gone -- topics
-    that were deleted here, and that no registration has installed since.
+    that were deleted here while the master had them, until it registers without them or they are installed.
     """
 
     def __init__(self, name: str, table: RouteTables) -> None:
@@ -74,7 +74,7 @@ class TopicsOfName:
         if addr != self.master:
             compared = self.at == addr or not self.table.has_topics(self.name, event.topics)
             self._follow(addr, last or frozenset(), compared=compared)
-        event = self._without_what_is_left_out(event)
+        event = self._without_what_is_left_out(event, others)
         fresh = not self.value("known") or self.stored != event.version
         if others is None:
             self._forget_unlisted(event.topics)
@@ -87,9 +87,13 @@ class TopicsOfName:
             self.monitor.write({("exists", CHANGE): False, ("routed", CHANGE): False})
         return found
 
-    def _without_what_is_left_out(self, event: BrokerRegistered) -> BrokerRegistered:
+    def _without_what_is_left_out(
+        self, event: BrokerRegistered, others: frozenset[str] | None,
+    ) -> BrokerRegistered:
         """The registration without topics that were deleted here and are not installed now."""
-        if not self.gone & event.topics:
+        if others is None:
+            self.gone &= event.topics
+        if not self.gone:
             return event
         self.gone.difference_update(self.table.topics(self.name))
         return event._replace(topics=event.topics - self.gone)
@@ -153,7 +157,8 @@ class TopicsOfName:
 
     def deleted(self, topic: str) -> None:
         """RouteInfoManager#deleteTopic."""
-        self.gone.add(topic)
+        if topic in self.last.get(self.master or "", ()):
+            self.gone.add(topic)
         if topic in self._named["Topic"]:
             self.monitor.write({("exists", topic): False, ("routed", topic): False})
             self.exist.discard(topic)

@@ -9,7 +9,7 @@ from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPI
 from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.excuse import cause
-from invariants.rules.past import said
+from invariants.rules.past import Reported, said
 from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, on
 from invariants.views import Views
 
@@ -30,6 +30,18 @@ def was_recovered(rule: Rule, key: str | None) -> bool:
                for start in rule.past.of(events.StoreLoaded, since=one.place, at=one.at))
 
 
+def comes_up_without(rule: Rule, record: Reported) -> Reported | None:
+    """When the broker that has appended a record came up, and its log ended before the record; None: it has not."""
+    return next((one for one in rule.past.of(events.StoreLoaded, since=record.place, at=record.at)
+                 if one.event.max_offset <= record.event.commit_log_offset), None)
+
+
+def lost_power(rule: Rule, record: Reported, start: Reported | None) -> bool:
+    """Whether the broker that has appended a record lost its power before that start; None: there is none."""
+    return start is not None and any(one.place < start.place for one in rule.past.of(
+        events.ProcessKilled, since=record.place, at=record.at, power_loss=True))
+
+
 def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
     """Whether the copy that a group was to be given next was not waited for, and is gone with the power of its broker.
 
@@ -38,11 +50,7 @@ def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
     topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
     copy = max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
                default=None)
-    start = None if copy is None else next(iter(rule.past.of(events.StoreLoaded, since=copy.place, at=copy.at)), None)
-    if copy is None or start is None or copy.event.waits or start.event.max_offset > copy.event.commit_log_offset:
-        return False
-    return any(one.place < start.place
-               for one in rule.past.of(events.ProcessKilled, since=copy.place, at=copy.at, power_loss=True))
+    return copy is not None and not copy.event.waits and lost_power(rule, copy, comes_up_without(rule, copy))
 
 
 class delayed_message_comes_at_last(Promise):
@@ -60,21 +68,19 @@ class delayed_message_comes_at_last(Promise):
     # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.
     waiting = Kept("id", survives="all")
     came = Kept("id", survives="all")
-    # Where in the log each of them lies.
-    places = Kept("id", survives="all")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         if event.topic != RMQ_SYS_SCHEDULE_TOPIC:
             self.came[event.key,] = ms
         elif event.key is not None and not self.healed_ms:
-            self.waiting[event.key,], self.places[event.key,] = at, event.commit_log_offset
+            self.waiting[event.key,] = at
 
     @on(events.LogExpired)
     def deletes(self, _: int, at: str, event: events.LogExpired) -> None:
-        for key in [key for key, broker in self.waiting.items() if broker == at]:
-            if self.places[key] < event.min_offset:
-                del self.waiting[key]
+        for one in self.past.of(events.MessageAppended, at=at, topic=RMQ_SYS_SCHEDULE_TOPIC):
+            if one.event.commit_log_offset < event.min_offset:
+                self.waiting.pop((one.event.key,), None)
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

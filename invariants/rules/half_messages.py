@@ -197,12 +197,10 @@ def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
 
     The next process begins its check before that, and finds it at both places.
     """
-    puts = rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
-    for one in puts[1:]:
-        end = next(iter(rule.past.of(events.ProcessKilled, since=one.place, at=one.at)), None)
-        stopped = rule.past.of(events.BrokerShutDown, since=one.place, at=one.at)
-        in_order = end is not None and any(stop.place < end.place for stop in stopped)
-        if end is not None and not in_order and end.ms - one.ms <= deadlines.written(rule.bounds):
+    for one in rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)[1:]:
+        end = min(rule.past.of(events.BrokerShutDown, events.ProcessKilled, since=one.place, at=one.at), default=None)
+        if (end is not None and isinstance(end.event, events.ProcessKilled)
+                and end.ms - one.ms <= deadlines.written(rule.bounds)):
             return True
     return False
 

@@ -150,14 +150,12 @@ class held_pull_is_waited_for(Rule):
 
     # Whose pulls brokers hold: the machine of the client, its group and the queue, and which broker.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
-    # What a consumer that is polled has: it may have given up a queue while its pull was on the way.
-    had = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
 
     @on(events.PullHeld)
     def is_held(self, _: int, at: str, event: events.PullHeld) -> None:
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
         whose = machine_of(event.connection), event.group
-        if mq in self.had.get(whose, {mq}):
+        if mq in self.facts.polls_from.get(whose, (mq,)):  # else it was given up while the pull was on the way
             self.held[event.connection, event.opaque] = (*whose, mq), at
 
     @on(events.PullSuspended)

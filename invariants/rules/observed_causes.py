@@ -11,6 +11,7 @@ from invariants.histories.messages import selects
 from invariants.rules import deadlines
 from invariants.rules.answers import has_failed
 from invariants.rules.causes_of_filters import expressions, members_differ
+from invariants.rules.delays import comes_up_without, lost_power
 from invariants.rules.match import machine_of
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
@@ -48,17 +49,14 @@ def _in_log(rule: Rule, broker: str) -> Counter[tuple[str, int, int]]:
 def _cut(rule: Rule, told: Told) -> tuple[Reported, Reported] | None:
     """When it was appended, and when its broker came up without it: its log ends before it."""
     record = _appended(rule, told)
-    starts = [] if record is None else rule.past.of(events.StoreLoaded, since=record.place, at=record.at)
-    gone = next((one for one in starts if record and one.event.max_offset <= record.event.commit_log_offset), None)
+    gone = None if record is None else comes_up_without(rule, record)
     return None if record is None or gone is None else (record, gone)
 
 
 def was_not_forced(rule: Rule, told: Told) -> bool:
     """Whether the broker may acknowledge what it has not forced, and its machine has lost its power then."""
     cut = _cut(rule, told)
-    return cut is not None and cut[1].event.flush_disk_type == "ASYNC_FLUSH" and any(
-        one.event.power_loss and one.place < cut[1].place
-        for one in rule.past.of(events.ProcessKilled, since=cut[0].place, at=cut[0].at))
+    return cut is not None and cut[1].event.flush_disk_type == "ASYNC_FLUSH" and lost_power(rule, *cut)
 
 
 def was_deleted(rule: Rule, told: Told) -> bool:

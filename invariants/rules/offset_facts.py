@@ -72,7 +72,8 @@ class OffsetFacts(Hears):
     out. pulls -- at a client: when pulls of a queue began that are on their way, also before it was given up; None:
     nobody knows which of several was answered. committed -- at a broker: group, topic: what was committed of each queue
     id since it started. still -- at a client: when its process stood still, and how long. standing_ms -- until when it
-    does so. full -- from when until when a disk had no room.
+    does so. full -- from when until when a disk had no room. polls_from -- at a client: group: the queues that a
+    consumer has which is polled.
     """
 
     progress = Kept("at group mq", begins=(events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
@@ -88,6 +89,7 @@ class OffsetFacts(Hears):
     still = Kept("at")
     standing_ms = Kept("at")
     full = Kept("at", survives="all")
+    polls_from = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
     committed = Kept("at group topic", ends=(events.GroupOffsetsRemoved, events.BrokerStarted))
     _events = 0
 

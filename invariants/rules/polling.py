@@ -79,11 +79,9 @@ class only_the_held_is_polled(Polled):
 
     left = Kept("at group", begins=(events.TopicLeft,))
 
-    held = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
-
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
-        if event.mq not in self.held.get((at, event.group), (event.mq,)):
+        if event.mq not in self.facts.polls_from.get((at, event.group), (event.mq,)):
             yield self.told(f"{at} is given {', '.join(map(str, event.offsets))} of {queue_text(event.mq)}, which it "
                             "does not have", at, event.group, event.mq)
 

@@ -57,7 +57,6 @@ class found_is_polled_at_once(Duty):
     late = "{at} polls in {group}, and is given nothing {waited_ms} ms after messages were found"
 
     polls = Kept("at group", begins=(events.PollBegan,), ends=(events.PollEnded, events.PollerShutDown))
-    held = Kept("at group", begins=(events.QueuesHeld,), value=lambda _, event: event.mqs)
     # The pulls that are not answered; what a pull finds that began before a seek is not wanted any more.
     pulls = Kept("at group mq", begins=(events.PullSuspended,), ends=(events.QueueSought,))
 
@@ -66,7 +65,7 @@ class found_is_polled_at_once(Duty):
         key = at, event.group
         began = self.pulls.pop((*key, event.mq), None)
         if event.code == PullCode.SUCCESS and began is not None and key in self.polls and (
-                event.mq in self.held.get(key, ())):
+                event.mq in self.facts.polls_from.get(key, ())):
             self.owe(key, ms)
 
 

@@ -255,18 +255,29 @@ class settled_is_committed(Duty):
         return key[2] in self.facts.routes.get((key[0], key[1], key[2].topic), ())
 
 
-class held_queue_is_committed_again(Duty):
+class Committing(Duty):
+    """What is common: a client that holds a queue owes a commit of it, unless the queue leaves the route."""
+
+    about = "at client_id group mq"
+    calm = True
+    within_ms = deadlines.sent
+    paid_by = (events.QueueDropped, events.QueueTaken, events.OffsetReset, events.OffsetCorrected,
+               Match(events.ConsumerStopping, events.ConsumerShutDown, of="at client_id group"))
+
+    @on(events.RouteUpdated)
+    def is_routed(self, _: int, at: str, event: events.RouteUpdated) -> None:
+        """For a queue that has left the route nobody has an address."""
+        self.owed.drop(lambda key: (key[0], key[2], key[3].topic) == (at, event.group, event.topic)
+                       and key[3] not in event.mqs)
+
+
+class held_queue_is_committed_again(Committing):
     """Where nothing fails a client that has committed a queue does so again and again, as long as it has the queue.
 
     A broker that has lost its offsets is told them so, also of queues to which nothing comes.
     """
 
     cite = "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RemoteBrokerOffsetStore#persistAll"
-    about = "at client_id group mq"
-    calm = True
-    within_ms = deadlines.sent
-    paid_by = (events.QueueDropped, events.QueueTaken, events.OffsetReset, events.OffsetCorrected,
-               Match(events.ConsumerStopping, events.ConsumerShutDown, of="at client_id group"))
     late = "{at} has not committed queue {mq.queue_id} of {mq.topic} at {mq.broker_name} again for {waited_ms} ms"
 
     @on(events.OffsetSent)
@@ -276,24 +287,14 @@ class held_queue_is_committed_again(Duty):
         if key in self.facts.holdings:
             self.owe(key, ms)
 
-    @on(events.RouteUpdated)
-    def is_routed(self, _: int, at: str, event: events.RouteUpdated) -> None:
-        """For a queue that has left the route nobody has an address."""
-        self.owed.drop(lambda key: (key[0], key[2], key[3].topic) == (at, event.group, event.topic)
-                       and key[3] not in event.mqs)
 
-
-class waiting_queue_is_committed(Duty):
+class waiting_queue_is_committed(Committing):
     """Where nothing fails a client that waits in a queue, and has found nothing there, commits where it waits.
 
     So whoever takes the queue next waits there, too, also if that is 0, and a message has come meanwhile.
     """
 
     cite = "DefaultMQPushConsumerImpl#correctTagsOffset, RemoteBrokerOffsetStore#persistAll"
-    about = "at client_id group mq"
-    calm = True
-    within_ms = deadlines.sent
-    paid_by = held_queue_is_committed_again.paid_by
     late = ("{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name}, where it waits, "
             "in {waited_ms} ms")
 
@@ -313,12 +314,6 @@ class waiting_queue_is_committed(Duty):
         key = at, *event[:3]
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
-
-    @on(events.RouteUpdated)
-    def is_routed(self, _: int, at: str, event: events.RouteUpdated) -> None:
-        """For a queue that has left the route nobody has an address."""
-        self.owed.drop(lambda key: (key[0], key[2], key[3].topic) == (at, event.group, event.topic)
-                       and key[3] not in event.mqs)
 
 
 class settled_is_written(Duty):

@@ -15,16 +15,22 @@ from invariants.rules.polling_in_time import BROKER_AWAY
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 
-class left_topic_is_not_pulled(Rule):
+class Left(Rule):
+    """What is common: which topics applications have unsubscribed, and when."""
+
+    about = "at group mq"
+
+    left_ms = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicWantedAgain,))
+
+
+class left_topic_is_not_pulled(Left):
     """Nothing of a topic that an application has unsubscribed is pulled, but for a pull that is about to begin.
 
     Who subscribes it again has it before the call returns, which tells the brokers first.
     """
 
     cite = "DefaultLitePullConsumerImpl#unsubscribe: removePullTaskCallback, PullTaskImpl#run"
-    about = "at group mq"
 
-    left = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicWantedAgain,))
     pulled = Kept("at group mq")
 
     @on(events.TopicWantedAgain)
@@ -34,13 +40,14 @@ class left_topic_is_not_pulled(Rule):
     @on(events.PullSuspended)
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, event.group, event.mq
-        if (at, event.group, event.mq.topic) in self.left and key in self.pulled:
+        if (at, event.group, event.mq.topic) not in self.left_ms:
+            return
+        if key in self.pulled:
             yield self.told(f"{at} pulls {queue_text(event.mq)}, whose topic its application has unsubscribed", *key)
-        if (at, event.group, event.mq.topic) in self.left:
-            self.pulled[key] = ms
+        self.pulled[key] = ms
 
 
-class left_topic_is_not_committed(Rule):
+class left_topic_is_not_committed(Left):
     """Where nothing fails a consumer commits nothing of a topic that was unsubscribed once it has rebalanced.
 
     Until then a timer sends what was polled before.
@@ -48,9 +55,6 @@ class left_topic_is_not_committed(Rule):
 
     cite = "RebalanceImpl#truncateMessageQueueNotMyTopic, RemoteBrokerOffsetStore#persistAll"
     calm = True
-    about = "at group mq"
-
-    left_ms = Kept("at group topic", begins=(events.TopicLeft,), ends=(events.TopicWantedAgain,))
 
     @on(events.OffsetSent)
     def sends(self, ms: int, at: str, event: events.OffsetSent) -> Iterator[Told]:

@@ -22,7 +22,7 @@ from impl.hash_map import ConcurrentHashMap
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds import operators
-from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC
+from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC, masters
 from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON, Listener, SlowListener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
@@ -117,17 +117,12 @@ def members(
 
     def build(world: World) -> None:
         servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs, slaves=slaves)
-        for broker in _started(world) if read else ():
+        for broker in masters(world) if read else ():  # but those whose first start has failed
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
             world.add_consumer(machine, *configs, idle=machine in SPARE, **settings)
 
     return build
-
-
-def _started(world: World) -> list[str]:
-    """The masters whose first start has not failed: a disk may refuse what it forces."""
-    return [one.machine for one in world.views.brokers() if one.machine in BROKERS]
 
 
 def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig]) -> None:
@@ -142,7 +137,7 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
 def administered(world: World) -> None:
     """Members of a group, slaves, and operators who make a topic that nobody uses."""
     members(ONE, slaves=1)(world)
-    for broker in _started(world):
+    for broker in masters(world):
         operators.make_topic(world, broker, OLD_TOPIC, 1)
 
 
@@ -155,7 +150,7 @@ def inspected(world: World) -> None:
     servers(world, past=INSPECTED, order_message_enable=True,
             own=({}, {"force_register": False}), more=[TopicConfig(SHRUNK_TOPIC, 4, 2)])
     groups = BOTH_TOPICS, replace(ONE, consumer_group=OTHER_GROUP)
-    for broker in _started(world):
+    for broker in masters(world):
         _have_read(world, broker, groups)
         for topic in ORDERED_TOPICS:
             operators.make_topic(world, broker, topic, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from functools import partial
 
 from impl.client import send_message_back
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
@@ -38,9 +38,8 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import TopicRouteData
 from impl.events import ListenerEnded, ListenerStarted
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import around, replace, seeded
 
-_IDEA = "an idea: what a port of a client gets wrong"
 _TOO_SHORT_MS = 10_000
 _MINUTE_MS = 60_000
 
@@ -245,8 +244,7 @@ async def _commit_by_the_minute(self: DefaultLitePullConsumerImpl) -> None:
         self._next_auto_commit_deadline = now_ms + _MINUTE_MS
 
 
-def _bug(name: str, sentence: str, *replacements: Any, cite: str = _IDEA) -> Variant:
-    return Variant(f"seeded-{name}", "bug", sentence, cite, replacements=replacements)
+_bug = partial(seeded, "an idea: what a port of a client gets wrong")
 
 
 BUGS = (

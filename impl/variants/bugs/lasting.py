@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from impl.client.local_file_offset_store import LocalFileOffsetStore
@@ -14,7 +15,7 @@ from impl.decisions import fault_strategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_OP_HALF_TOPIC
 from impl.ports.threads import Interleave, Threads
-from impl.variants.variant import Replacement, Variant, around, replace
+from impl.variants.variant import around, replace, seeded
 
 TOO_MANY = 60
 
@@ -93,8 +94,7 @@ def _begin_again(original: Callable[..., None]) -> Callable[..., None]:
     return _offset_illegal
 
 
-def _bug(name: str, sentence: str, *replacements: Replacement) -> Variant:
-    return Variant(f"seeded-{name}", "bug", sentence, "an idea: what shows after a while", replacements=replacements)
+_bug = partial(seeded, "an idea: what shows after a while")
 
 
 BUGS = (

@@ -68,20 +68,6 @@ def received(world: World) -> list[bytes | None]:
     return [message.body for message in decodes(ByteBuffer(answer.body or b""))]
 
 
-@pytest.mark.parametrize(("subject", "code", "count"), [
-    ("shipped", ResponseCode.SUCCESS, 1), ("repaired", ResponseCode.SYSTEM_ERROR, 0),
-])
-def test_t7_the_end_of_another_half_message_that_lay_in_its_place_commits_it_as_shipped(
-    world: World, subject: str, code: ResponseCode, count: int,
-) -> None:
-    """A crash has taken k0, and k1 is where it was."""
-    with subject_named(subject).running():
-        send(world)
-        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k0").code == code
-        assert len(appended(world, "orders")) == count
-        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k1").code == ResponseCode.SUCCESS
-
-
 def asked(world: World) -> list[Command]:
     """Let a producer of the group be there; what it is asked."""
     questions: list[Command] = []
@@ -94,6 +80,20 @@ def asked(world: World) -> list[Command]:
     beat = Command(RequestCode.HEART_BEAT, body=HeartbeatData(PRODUCER, [ProducerData("P")], []))
     world.ask(ADDRESS, beat, tester=PRODUCER)
     return questions
+
+
+@pytest.mark.parametrize(("subject", "code", "count"), [
+    ("shipped", ResponseCode.SUCCESS, 1), ("repaired", ResponseCode.SYSTEM_ERROR, 0),
+])
+def test_t7_the_end_of_another_half_message_that_lay_in_its_place_commits_it_as_shipped(
+    world: World, subject: str, code: ResponseCode, count: int,
+) -> None:
+    """A crash has taken k0, and k1 is where it was."""
+    with subject_named(subject).running():
+        send(world)
+        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k0").code == code
+        assert len(appended(world, "orders")) == count
+        assert end(world, TRANSACTION_COMMIT_TYPE, msg_id="k1").code == ResponseCode.SUCCESS
 
 
 def test_a_half_message_is_received_once_it_is_committed(world: World) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.common.headers import TopicRequestHeader
+from impl.common.headers import CreateTopicRequestHeader, TopicRequestHeader
 from impl.common.request_code import RequestCode
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.events import BrokerLiveRemoved, BrokerRegistered, ClockJumped, VersionQueried
 from impl.hosts.simulation.tape import RandomTape
+from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.ports.remoting import Command
 from impl.variants.catalogue import REPAIRS
 from impl.variants.stack import active
@@ -131,6 +133,25 @@ def test_a_topic_that_was_deleted_while_its_broker_was_away(watch: Watch, repair
         world.run(31_000)
         assert (BROKER in world.views.routed(NS, "orders")) is not bool(repairs)
     assert watch.divergences() == set()
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_a_deleted_topic_that_its_broker_has_had_away_and_made_anew_is_installed(
+    watch: Watch, monkeypatch: pytest.MonkeyPatch, *, is_installed: bool,
+) -> None:
+    with active([REPAIRS["deleted_stays_deleted"]]), monkeypatch.context() as patch, World() as world:
+        stage(world)
+        for address, code in ((f"{NS}:9876", RequestCode.DELETE_TOPIC_IN_NAMESRV),
+                              (f"{BROKER}:10911", RequestCode.DELETE_TOPIC_IN_BROKER)):
+            world.ask(address, Command(code, header=TopicRequestHeader("orders")))
+        world.run(61_000)
+        assert watch.divergences() == set()
+        if not is_installed:
+            patch.setattr(RouteInfoManager, "_create_and_update_queue_data", lambda *_: None)
+        header = CreateTopicRequestHeader("orders", 2, 2, PERM_READ | PERM_WRITE)
+        world.ask(f"{BROKER}:10911", Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header=header))
+        world.run(31_000)
+    assert bool(watch.divergences()) is not is_installed
 
 
 def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -> None:
