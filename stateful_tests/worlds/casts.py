@@ -22,7 +22,16 @@ from impl.hash_map import ConcurrentHashMap
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds import operators
-from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OPERATOR, OTHER_TOPIC, PAST_MS, TOPIC, masters
+from stateful_tests.worlds.deeds import (
+    BROKERS,
+    GROUP,
+    OLD_TOPIC,
+    OPERATOR,
+    OTHER_TOPIC,
+    PAST_MS,
+    TOPIC,
+    living_brokers,
+)
 from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON, Listener, SlowListener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
@@ -117,12 +126,17 @@ def members(
 
     def build(world: World) -> None:
         servers(world, past=PAST if stored or read else None, rooms=rooms, namesrvs=namesrvs, slaves=slaves)
-        for broker in masters(world) if read else ():  # but those whose first start has failed
+        for broker in _started(world) if read else ():
             _have_read(world, broker, configs)
         for machine in (*CONSUMERS, *SPARE):
             world.add_consumer(machine, *configs, idle=machine in SPARE, **settings)
 
     return build
+
+
+def _started(world: World) -> list[str]:
+    """The masters whose first start has not failed: a disk may refuse what it forces."""
+    return [broker for broker in living_brokers(world) if broker in BROKERS]
 
 
 def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig]) -> None:
@@ -137,7 +151,7 @@ def _have_read(world: World, broker: str, configs: Sequence[PushConsumerConfig])
 def administered(world: World) -> None:
     """Members of a group, slaves, and operators who make a topic that nobody uses."""
     members(ONE, slaves=1)(world)
-    for broker in masters(world):
+    for broker in _started(world):
         operators.make_topic(world, broker, OLD_TOPIC, 1)
 
 
@@ -150,7 +164,7 @@ def inspected(world: World) -> None:
     servers(world, past=INSPECTED, order_message_enable=True,
             own=({}, {"force_register": False}), more=[TopicConfig(SHRUNK_TOPIC, 4, 2)])
     groups = BOTH_TOPICS, replace(ONE, consumer_group=OTHER_GROUP)
-    for broker in masters(world):
+    for broker in _started(world):
         _have_read(world, broker, groups)
         for topic in ORDERED_TOPICS:
             operators.make_topic(world, broker, topic, 2)
