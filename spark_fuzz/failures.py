@@ -18,7 +18,7 @@ from typing import Any
 
 from invariants.finding import causes_in
 from spark_fuzz.runs import Key, simplicity
-from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, again_unit
+from spark_fuzz.simulation import again_unit, repeated_unit
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.run import Plan
 
@@ -46,7 +46,8 @@ class Recording:
     """A failing run, or what became of it when it was looked at again.
 
     plan -- what was played. seed -- None when no seed draws these choices. sentence -- what was seen, at time_ms.
-    digest -- of the run. shown -- what its evidence shows, as JSON; empty where it was not looked at again.
+    digest -- of the run. records, beginning -- of how many records it was seen in, and their digest; 0: in all of the
+    run. shown -- what its evidence shows, as JSON; empty where it was not looked at again.
     """
 
     plan: Plan
@@ -56,13 +57,15 @@ class Recording:
     time_ms: int
     sentence: str
     shown: str = ""
+    records: int = 0
+    beginning: bytes = b""
 
     @classmethod
     def of(cls, row: Row) -> Recording:
         """A recording from a row."""
         plan = Plan(*(row[name] for name in ("subject", "workload", "profile", "strategy")))
         return cls(plan, row["seed"], row["choices"], row["digest"], row["time_ms"], row["sentence"],
-                   row.get("shown") or "")
+                   row.get("shown") or "", row.get("records") or 0, row.get("beginning") or row["digest"])
 
     @cached_property
     def order(self) -> tuple[Any, ...]:
@@ -219,9 +222,12 @@ class Failures:
             if not one.told and not one.answers and not one.doubt:
                 tapes.setdefault((one.first.plan, one.first.choices), []).append(one)
         for (plan, choices), failures in tapes.items():
-            looks = KNOWN_LOOKS if all(one.expected for one in failures) else LOOKS
-            unit = again_unit(
-                plan, [one.key for one in failures], choices, failures[0].first.digest, looks=looks)
+            keys = [one.key for one in failures]
+            if all(one.expected for one in failures):
+                last = max((one.first for one in failures), key=lambda one: (not one.records, one.records))
+                unit = repeated_unit(plan, keys, choices, last.beginning, last.records)
+            else:
+                unit = again_unit(plan, keys, choices, failures[0].first.digest)
             self._asked[unit.id] = failures
             yield unit
 

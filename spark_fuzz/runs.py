@@ -1,9 +1,9 @@
 """Work on simulated worlds: from seeds to what was seen, and from a failing tape to the same failure, shorter.
 
 A unit of the search is a plan and a range of seeds. A unit that looks again has a failing tape in its body, and the
-ways in which it fails: the tape is played again, and all digests must be that of the search. If no hazard explains one
-of the ways, it is played twice, and its evidence is drawn. If it is to be made simpler, which goes on over several
-units, what is left is played twice.
+ways in which it fails: the tape is played again, and all digests must be that of the search. If hazards explain all of
+the ways, it is played until they were seen. If not, it is played twice to its end, and its evidence is drawn. If it is
+to be made simpler, which goes on over several units, what is left is played twice.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ COLUMNS = {
     "turn": "long", "property": "string", "runs": "long", "violated": "long", "unknown": "long", "segments": "long",
     "seed": "long", "signature": "string", "choices": "binary", "time_ms": "long", "sentence": "string",
     "states": "binary", "digest": "binary", "scope": "string", "moves": "binary", "moments": "long",
-    "outside": "string", "rest": "string", "shown": "string", **EFFECT_COLUMNS,
+    "outside": "string", "rest": "string", "shown": "string", "records": "long", "beginning": "binary",
+    **EFFECT_COLUMNS,
 }
 """Rows of the search, which also name subject, workload, profile, strategy and turn:
 
@@ -52,7 +53,8 @@ states   fingerprints of the model states that the runs visited, sorted, 8 bytes
 scope    an enumerable scope: what was visited of it (`invariants.refinement.coverage`): forms as states, 8 bytes each,
          steps as moves, 16 bytes each; moments, and those outside as JSON, {reason: moments}
 failure  for each property and signature the simplest run that showed it: seed, choices (a byte each), time, digest;
-         violated says in how many runs it was shown
+         violated says in how many runs it was shown; beginning is the digest of the records that there were when it was
+         seen, and of a few more: so many, 0 is all of the run
 unknown  the first run of which nothing can be said: seed, and why as the sentence; violated is 1 if it did not end
 trails   where states are wanted: steps of all models in the first run, as a JSON list of lines
          (`model.language.open.trails`)
@@ -221,10 +223,11 @@ def _digest(digests: Sequence[str]) -> bytes:
 
 def failure_row(key: Key, record: RunRecord, found: Finding) -> Row:
     """What is needed to see a failure again."""
+    records, beginning = record.beginning(key)
     return {
         "kind": "failure", "property": key[0], "signature": json.dumps(key[1:]), "choices": bytes(record.choices),
         "time_ms": found.time_ms, "sentence": found.sentence, "segments": record.segments,
-        "digest": bytes.fromhex(record.digest),
+        "digest": bytes.fromhex(record.digest), "records": records, "beginning": bytes.fromhex(beginning),
     }
 
 
@@ -288,12 +291,12 @@ def looked_again(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _repeated(plan: Plan, body: Mapping[str, Any]) -> Iterator[Row]:
-    """Play a tape for its digest: who judges the same run sees the same."""
-    tape = bytes.fromhex(body["choices"])
-    record = run(plan, QuietTape(tape), judged=False)
-    if record.digest != body["digest"]:  # where judges gave up, the run ended with them: who is not judged lives on
+    """Play a tape for the digest of its run until all was seen: who judges the same run sees the same."""
+    tape, records = bytes.fromhex(body["choices"]), body["records"]
+    record = run(plan, QuietTape(tape), judged=False, records=records)
+    if not records and record.digest != body["digest"]:  # where judges gave up, the run ended with them
         record = run(plan, QuietTape(tape))
-    differs = record.digest != body["digest"]
+    differs = body["digest"] not in (record.digests[:-1] if records else [record.digest])
     for key in map(tuple, body["keys"]):
         yield {
             "kind": "again", **asdict(plan), "property": key[0], "signature": json.dumps(key[1:]),

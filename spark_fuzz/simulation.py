@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -163,19 +163,33 @@ def plan_of(unit_id: str) -> Plan:
 
 def again_unit(
     plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, digest: bytes, runs: int = 0,
-    at: Sequence[int] | None = None, *, looks: int = LOOKS,
+    at: Sequence[int] | None = None,
 ) -> Unit:
     """The unit that looks again at a failing tape; see `runs`.
 
     keys -- the ways in which it fails. runs -- in so many it is made simpler, for the first key. at -- where that goes
-    on. looks -- how often it is played then.
+    on.
     """
-    body = {"plan": asdict(plan), "keys": [list(key) for key in keys], "choices": choices.hex(),
-            "digest": digest.hex(), "runs": runs, "at": at and list(at), "looks": looks}
-    known = "\0".join([*("\1".join(key) for key in keys), choices.hex(), str(at)])
+    return _again(plan, keys, choices, {"digest": digest.hex(), "runs": runs, "at": at and list(at), "looks": LOOKS})
+
+
+def repeated_unit(
+    plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, digest: bytes, records: int,
+) -> Unit:
+    """The unit that looks again at a failing tape of which hazards explain everything, for its digest; see `runs`.
+
+    records -- so many have the digest; 0: all of the run.
+    """
+    more = {"digest": digest.hex(), "runs": 0, "at": None, "looks": KNOWN_LOOKS, "records": records}
+    return _again(plan, keys, choices, more)
+
+
+def _again(plan: Plan, keys: Sequence[Sequence[str]], choices: bytes, more: Mapping[str, Any]) -> Unit:
+    body = {"plan": asdict(plan), "keys": [list(key) for key in keys], "choices": choices.hex(), **more}
+    known = "\0".join([*("\1".join(key) for key in keys), choices.hex(), str(body["at"])])
     named = blake2b(known.encode(), digest_size=6).hexdigest()
-    about = f"again {keys[0][0]} {named}, {runs} runs"
-    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, runs + looks)
+    about = f"again {keys[0][0]} {named}, {body['runs']} runs"
+    return Unit(BETWEEN.join([*asdict(plan).values(), about]), body, body["runs"] + body["looks"])
 
 
 def is_again(unit_id: str) -> bool:
@@ -242,7 +256,7 @@ def _judged(turns: Sequence[int], turn: int) -> int:
 # Version --------------------------------------------------------------------------------------------------------------
 
 _WORKING = ("effect", "hunts", "likely", "pairing", "pairs", "runs", "simulation", "touched", "work")
-_JUDGED = ("impl", "model", "invariants/refinement", "stateful_tests/worlds")
+_JUDGED = ("impl", "model", "invariants/hazards", "invariants/refinement", "invariants/rules", "stateful_tests/worlds")
 
 
 @lru_cache(maxsize=8)
@@ -250,7 +264,7 @@ def version(subjects: tuple[str, ...]) -> str:
     """Stands for the code that is judged and the code that judges: other code is another campaign."""
     here = Path(__file__).resolve().parent
     root = here.parent
-    files = [file for room in _JUDGED for file in sorted((root / room).rglob("*.py"))]
+    files = [file for room in _JUDGED for file in sorted((root / room).rglob("*")) if file.suffix in {".py", ".toml"}]
     files += sorted((root / "invariants").glob("*.py"))
     files += [here / f"{name}.py" for name in _WORKING]
     own = [Path(file) for name in subjects for file in subject_named(name).composed.files]

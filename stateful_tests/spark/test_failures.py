@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from impl.hosts.simulation.tape import QuietTape
+from impl.hosts.simulation.digest import PART
+from impl.hosts.simulation.tape import QuietTape, Tape
 from invariants.finding import put_down_to
 from invariants.report.page import render
 from invariants.verdict import Outcome
@@ -15,12 +16,12 @@ from spark_fuzz import runs
 from spark_fuzz.failures import Failures, Limits
 from spark_fuzz.runs import Key
 from spark_fuzz.sightings import Sightings
-from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, Aim, again_unit, search_unit
+from spark_fuzz.simulation import KNOWN_LOOKS, LOOKS, Aim, repeated_unit, search_unit
 from spark_fuzz.tallies import is_told
 from spark_fuzz.work import Row, Unit, attempt
 from stateful_tests.spark.books import settle
 from stateful_tests.worlds.evidence import drawn, replay_run
-from stateful_tests.worlds.run import Plan, run
+from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
 
 STORM = {"subject": "repaired", "workload": "clustering", "profile": "storm", "strategy": "uniform"}
@@ -140,12 +141,36 @@ def test_what_has_another_digest_is_not_believed(explained: tuple[Sightings, Uni
     assert {outcomes[key[0]] for key in question.body["keys"]} == {Outcome.UNKNOWN}
 
 
+def test_it_is_played_until_all_was_seen_and_no_longer(
+    explained: tuple[Sightings, Unit], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, question = explained
+    played: list[RunRecord] = []
+
+    def noted(plan: Plan, tape: Tape, *, judged: bool, records: int) -> RunRecord:
+        played.append(run(plan, tape, judged=judged, records=records))
+        return played[-1]
+
+    monkeypatch.setattr(runs, "run", noted)
+    assert {row["violated"] for row in attempt(runs.work, question)} == {1}
+    plan, tape = Plan(**question.body["plan"]), bytes.fromhex(question.body["choices"])
+    short, = played
+    whole = run(plan, QuietTape(tape))
+    assert 0 < short.segments < whole.segments / 2
+    asked_about = {tuple(key) for key in question.body["keys"]}
+    last = max(whole.seen_after[key] for key in asked_about)
+    assert last < question.body["records"] <= last + PART
+    assert asked_about <= {*run(plan, QuietTape(tape), records=question.body["records"]).signatures()}
+    other = bytes([*tape[:-1], tape[-1] ^ 1])
+    assert run(plan, QuietTape(other)).digest != whole.digest
+
+
 def test_a_run_that_its_judges_have_ended_is_repeated_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan("shipped", "smallest", "calm")
     ended = run(plan, QuietTape([]))
     lived_on = replace(ended, digest="00" * 16)
-    monkeypatch.setattr(runs, "run", lambda *_, judged=True: ended if judged else lived_on)
-    question = again_unit(plan, [(OWNERS, OWNERS)], b"", bytes.fromhex(ended.digest), looks=KNOWN_LOOKS)
+    monkeypatch.setattr(runs, "run", lambda *_, judged=True, **__: ended if judged else lived_on)
+    question = repeated_unit(plan, [(OWNERS, OWNERS)], b"", bytes.fromhex(ended.digest), 0)
     assert [row["violated"] for row in attempt(runs.work, question)] == [1]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from impl.hosts.simulation.digest import PART
 from impl.hosts.simulation.kernel import EndlessRunError, Kernel, Record
 from impl.hosts.simulation.process import Process
 from impl.hosts.simulation.tape import ReplayTape, Tape, trimmed
@@ -61,6 +62,8 @@ class RunRecord:
     """What came of a run.
 
     digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
+    digests -- of each part of what was recorded with all before it, in order, and at last of everything. seen_after --
+    how many records there were when each signature was seen.
     unknown -- why nothing can be said of the rest; empty if all was judged. endless -- whether that is because it does
     not end. talks -- or because it has had more segments than a run may have: what was seen until then counts.
     segments, ms -- how long it was.
@@ -86,6 +89,13 @@ class RunRecord:
     requests: int = 0
     endless: bool = False
     talks: bool = False
+    digests: tuple[str, ...] = ()
+    seen_after: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def beginning(self, key: tuple[str, ...]) -> tuple[int, str]:
+        """How many records the parts of the run have until a signature was seen, and their digest; 0: the whole run."""
+        parts = self.seen_after[key] // PART + 1
+        return (parts * PART, self.digests[parts - 1]) if parts < len(self.digests) else (0, self.digest)
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -93,24 +103,29 @@ class RunRecord:
 
 
 class SeenError(Exception):
-    """What a run was to be followed until has been seen."""
+    """What a run was to be followed until has been seen, or recorded."""
 
 
 class Judges:
     """The kernel's monitor: shows segments to followers and keeps what they find, each signature once.
 
-    following -- who follows; at first nobody. seen -- what was found, by its key. unknown -- why they saw no more.
-    endless, talks -- whether that is because the run did not end, or had too many segments.
+    following -- who follows; at first nobody. seen -- what was found, by its key. seen_after -- how many records there
+    were then. unknown -- why they saw no more. endless, talks -- whether that is because the run did not end, or had
+    too many segments.
     """
 
-    def __init__(self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, until: tuple[str, ...] = (), stronger: Mapping[str, str] | None = None, records: int = 0,
+    ) -> None:
         """Have seen nothing.
 
-        until -- what ends the run: the key of a finding, or a property alone. stronger -- of a property, the name that
+        until -- what ends the run: the key of a finding, or a property alone. records -- so many end it, too; 0: no
+        number does. stronger -- of a property, the name that
         it has under what holds in this world.
         """
-        self.until, self.stronger = until, stronger or {}
+        self.until, self.stronger, self.records = until, stronger or {}, records
         self.seen: dict[tuple[str, ...], Finding] = {}
+        self.seen_after: dict[tuple[str, ...], int] = {}
         self.unknown, self.endless, self.talks = "", False, False
         self.following = Following()
 
@@ -121,6 +136,8 @@ class Judges:
             found = follower.segment(process.name, records, whole=due)
             if found:
                 self.note(process.kernel, found, process.name)
+        if self.records and len(process.kernel.records) >= self.records:
+            raise SeenError
 
     def note(self, kernel: Kernel, findings: Iterable[Finding], machine: str = "") -> None:
         """Keep what is new; machine -- whose segment showed it."""
@@ -131,6 +148,7 @@ class Judges:
             found = finding if watch is None or finding.time_ms >= 0 else watch.ascribed(finding, time_ms)
             if found.key not in self.seen:
                 sentence = in_words(found, machine, kernel.records)
+                self.seen_after[found.key] = position
                 self.seen[found.key] = replace(found, sentence=sentence) if found.position >= 0 else replace(
                     found, sentence=sentence, time_ms=time_ms, machine=machine, position=position)
                 if self.until in {found.key, (found.property,)}:
@@ -139,14 +157,14 @@ class Judges:
 
 @contextmanager
 def lived(
-    plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = (),
+    plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = (), records: int = 0,
 ) -> Iterator[tuple[World, RunRecord]]:
     """Live through a plan as the tape says; in the block the world can still be looked at.
 
-    judged -- False: no followers, only the promises. until -- what ends the run when it is seen, see Judges.
+    judged -- False: no followers, only the promises. until, records -- what ends the run, see Judges.
     Raises BadInputError, one line, for an error of a file of one's own.
     """
-    workload, judges = WORKLOADS[plan.workload], Judges(until)
+    workload, judges = WORKLOADS[plan.workload], Judges(until, records=records)
     profile = played(PROFILES[plan.profile], plan.strategy, tape)
     judged = judged and not (until and is_seen_late(until))  # which is seen without the others
     world = World(tape, profile, judges, show_every=ROUND, max_segments=MAX_SEGMENTS,
@@ -170,9 +188,11 @@ def lived(
         yield world, _record(world, judges, kept, tape, dict(calls))
 
 
-def run(plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = ()) -> RunRecord:
+def run(
+    plan: Plan, tape: Tape, *, judged: bool = True, until: tuple[str, ...] = (), records: int = 0,
+) -> RunRecord:
     """Live through a plan as the tape says; see `lived`."""
-    with lived(plan, tape, judged=judged, until=until) as (_, record):
+    with lived(plan, tape, judged=judged, until=until, records=records) as (_, record):
         return record
 
 
@@ -198,10 +218,11 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel, network, followed = world.simulation.kernel, world.simulation.network, judges.following.followers
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
+    digests = tuple(world.simulation.digests())
     states = frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
     visited = tuple(found for one in followed if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
-        world.simulation.digest(), tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
+        digests[-1], tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, states, visited, told, calls,
         kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests, judges.endless,
-        judges.talks)
+        judges.talks, digests, judges.seen_after)

@@ -7,7 +7,7 @@ nondeterminism. Compare digests of one Python version only.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Mapping, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from hashlib import blake2b
@@ -15,11 +15,29 @@ from typing import Any
 
 _PLAIN = frozenset((int, str, bool, bytes, type(None)))
 _MARSHAL_VERSION = 2  # later versions write back references, so that equal values give different bytes
+PART = 128
+"""Lines; after each so many there is a digest of what was recorded until then."""
 
 
-def digest(lines: Iterable[Any]) -> str:
+def digest(lines: Sequence[Any]) -> str:
     """32 hexadecimal digits over the lines of a run; raises TypeError for a value whose text could differ by run."""
-    return blake2b(marshal.dumps([plain(line) for line in lines], _MARSHAL_VERSION), digest_size=16).hexdigest()
+    *_, whole = digests(lines, ())
+    return whole
+
+
+def digests(lines: Sequence[Any], end: Iterable[Any]) -> Iterator[str]:
+    """After each PART lines the digest of all until then; at last, with the lines of the end, that of the whole run."""
+    so_far = blake2b(digest_size=16)
+    full = len(lines) - len(lines) % PART
+    for start in range(0, full, PART):
+        so_far.update(_written(lines[start:start + PART]))
+        yield so_far.hexdigest()
+    so_far.update(_written([*lines[full:], *end]))
+    yield so_far.hexdigest()
+
+
+def _written(lines: Iterable[Any]) -> bytes:
+    return marshal.dumps([plain(line) for line in lines], _MARSHAL_VERSION)
 
 
 def plain(value: Any) -> Any:

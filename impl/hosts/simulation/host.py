@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Self
 
 from impl.events.host import DiskFilled, ProcessStarted, WorldHealed
 from impl.hosts.simulation.clock import WallClock
-from impl.hosts.simulation.digest import digest
+from impl.hosts.simulation.digest import digests
 from impl.hosts.simulation.disk import MachineDisk
 from impl.hosts.simulation.kernel import Kernel, Monitor
 from impl.hosts.simulation.network import Network
@@ -103,5 +103,10 @@ class Simulation:
 
     def digest(self) -> str:
         """See `digest.py`: over everything that was recorded, the tape, and how long the run was."""
+        *_, whole = self.digests()
+        return whole
+
+    def digests(self) -> Iterator[str]:
+        """The same after each part of what was recorded, and at last the whole."""
         kernel = self.kernel
-        return digest([*kernel.records, (kernel.now_ms, kernel.segments), trimmed(kernel.tape.choices)])
+        return digests(kernel.records, [(kernel.now_ms, kernel.segments), trimmed(kernel.tape.choices)])
