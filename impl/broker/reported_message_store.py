@@ -8,6 +8,7 @@ from impl.broker.master_stream import MasterStream
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.decisions.java_errors import VirtualMachineError
 from impl.events import LogCopied, LogFlushed, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
@@ -29,9 +30,12 @@ class ReportedMessageStore(DefaultMessageStore):
         super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream)
 
     def load(self) -> bool:
-        """DefaultMessageStore#load."""
+        """DefaultMessageStore#load; an Error ends the process as well (BrokerStartup#createBrokerController)."""
         last_exit_ok = self.disk.length(self.config.abort_file) is None
-        loaded = super().load()
+        try:
+            loaded = super().load()
+        except VirtualMachineError:
+            loaded = False
         if loaded:
             self._flushed_where = self.commit_log.mapped_file_queue.flushed_where
             self.node.trace(StoreLoaded(self.node.name, max(self.get_min_phy_offset(), 0), self.get_max_phy_offset(),

@@ -12,7 +12,7 @@ from impl.broker.ha_threads import HAThreads
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import LogExpired
+from impl.events import DelayLevelEnded, LogExpired
 from impl.ports.node import Node
 from impl.ports.threads import Signal
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -100,15 +100,13 @@ class StoreThreads:
         return future.result() or PutMessageResult(PutMessageStatus.UNKNOWN_ERROR)
 
     async def _reput(self) -> None:
+        """ReputMessageService#run: an Error ends this thread."""
         store = self.store
         while not store.stopped:
             if store.dispatch_behind_bytes() <= 0:
                 await self.node.wait(self._dispatch, _NO_PUT_MS)
             await self.node.sleep(REPUT_INTERVAL_MS)
-            try:
-                store.reput_message_service.do_reput()
-            except JavaError:
-                continue  # logged; the same record comes again
+            store.reput_message_service.run_once()
 
     async def _deliver(self) -> None:
         """ScheduleMessageService: nothing is due before the first message is delayed."""
@@ -120,7 +118,8 @@ class StoreThreads:
             service.persist, FIRST_PERSIST_MS, store.config.flush_delay_offset_interval_ms)
         await self.node.sleep(FIRST_DELAY_TIME_MS)
         while not store.stopped:
-            service.run_once()
+            for level in service.run_once():
+                self.node.trace(DelayLevelEnded(self.node.name, level))
             self.put_done("")
             await self.node.sleep(DELAY_FOR_A_WHILE_MS)
 
@@ -179,10 +178,7 @@ class StoreThreads:
         while not self.store.stopped:
             await self.node.sleep(interval_ms)
             await self.node.force_delay()
-            nothing_left = False
-            if not self.store.stopped:
-                with suppress(JavaError):  # logged; the force of the checkpoint may fail
-                    nothing_left = service.do_flush() and self.store.dispatch_behind_bytes() <= 0
+            nothing_left = not self.store.stopped and service.run_once() and self.store.dispatch_behind_bytes() <= 0
             if nothing_left:
                 await self._idle(self._flush_queues, interval_ms)
                 service.pass_over()
@@ -190,11 +186,8 @@ class StoreThreads:
     def _clean(self) -> None:
         if not self.store.stopped:
             begin = self.store.get_min_phy_offset()
-            try:
+            with suppress(JavaError):  # logged; a repair forces the log first, and the disk may refuse what comes then
                 self.store.clean_commit_log_service.run()
-            except JavaError:  # a repair forces the log first, and the disk may refuse what comes then
-                self.store.report_flushed()
-                raise
             self.store.report_flushed()
             if self.store.get_min_phy_offset() != begin:
                 self.node.trace(LogExpired(self.node.name, self.store.get_min_phy_offset()))

@@ -108,10 +108,26 @@ class ZipError(JavaError):
     java_class = "java.util.zip.ZipException"
 
 
-class HeapExhaustedError(JavaError):
-    """An array for which the heap has no room: a Java Error, which `catch (Exception e)` lets pass."""
+class VirtualMachineError(JavaError):
+    """What Java throws as an Error: `catch (Exception e)` lets it pass, and so it ends the thread or the job."""
+
+    java_class = "java.lang.VirtualMachineError"
+
+
+class HeapExhaustedError(VirtualMachineError):
+    """An array for which the heap has no room."""
 
     java_class = "java.lang.OutOfMemoryError"
+
+
+class MappingFaultError(VirtualMachineError):
+    """A byte of a mapped file for which the disk has no room: the kernel sends SIGBUS, and Java throws this."""
+
+    java_class = "java.lang.InternalError"
+
+    def __init__(self) -> None:
+        """Java has one text for it."""
+        super().__init__("a fault occurred in an unsafe memory access operation")
 
 
 class JavaRuntimeError(JavaError):

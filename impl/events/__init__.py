@@ -182,6 +182,7 @@ from impl.events.sending import (
     TransactionAsked as TransactionAsked,
 )
 from impl.events.store import (
+    DelayLevelEnded as DelayLevelEnded,
     LogCopied as LogCopied,
     LogExpired as LogExpired,
     LogFlushed as LogFlushed,

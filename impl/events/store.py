@@ -116,6 +116,16 @@ class SlaveConnected(NamedTuple):
     connection: str = ""
 
 
+class DelayLevelEnded(NamedTuple):
+    """DeliverDelayedMessageTimerTask#run: an Error; the executor keeps it, nobody logs it, and the task is over.
+
+    level -- whose messages are delivered no more, as long as the process lives.
+    """
+
+    broker: str
+    level: int
+
+
 class ReplicaReported(NamedTuple):
     """HAConnection.ReadSocketService#processReadEvent: a slave has reported the end of its log.
 

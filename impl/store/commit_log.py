@@ -112,7 +112,7 @@ class CommitLog:
         """CommitLog#asyncPutMessage: append one message, delayed if it has a level; the message is changed.
 
         Raises NumberFormatError for a level that is no number, BufferOverflowError for hosts that contradict the flag,
-        DiskError where Java's mapping faults.
+        MappingFaultError.
         """
         message.store_timestamp = self.now_ms()
         message.body_crc = crc32(message.body)

@@ -6,7 +6,7 @@ How a host uses it:
   wait for their dispatch, and Java looks again each second, for ever: `go_on_starting()`.
 * `async_put_message`, `async_put_messages`: a PutMessageFuture each.
 * `get_message` and the other reads: see MessageReads.
-* It steps the services while the store runs, as Java's threads do: `reput_message_service.do_reput` every millisecond;
+* It steps the services while the store runs, as Java's threads do: `reput_message_service.run_once` every millisecond;
   of the commit log `group_commit_service.run_once` every 10 ms with SYNC_FLUSH, else the two steps of
   `flush_real_time_service` around 500 ms; `commit_real_time_service.run_once` every 200 ms with the transient pool;
   `flush_disk_watcher.run_once` every 10 ms; `flush_consume_queue_service.do_flush` every second;
@@ -21,10 +21,11 @@ Extension files of consume queues and multi-dispatch are not here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from impl.decisions.consume_queue_units import reput_from_offset
 from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_NOT_TYPE, get_transaction_value
-from impl.decisions.java_errors import HeapExhaustedError, JavaError, JavaRuntimeError
+from impl.decisions.java_errors import JavaError, JavaRuntimeError, VirtualMachineError
 from impl.decisions.java_text import utf16_length
 from impl.decisions.log_append import is_os_page_cache_busy
 from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_available
@@ -93,11 +94,12 @@ class DefaultMessageStore(MessageReads):
     def load(self) -> bool:
         """DefaultMessageStore#load: open all files and recover what they hold; False: the broker does not come up.
 
-        Raises HeapExhaustedError for a record that says it is longer than the heap, which Java does not catch.
+        Raises what Java throws as an Error, and does not catch: HeapExhaustedError for a record that says it is longer
+        than the heap, MappingFaultError where the index has no room on the disk.
         """
         try:
             result = self._load()
-        except HeapExhaustedError:
+        except VirtualMachineError:
             raise
         except JavaError:
             result = False
@@ -149,9 +151,10 @@ class DefaultMessageStore(MessageReads):
     def go_on_starting(self) -> bool:
         """The rest of DefaultMessageStore#start, once nothing waits for its dispatch; False: something does.
 
-        Raises what a dispatcher raises.
+        After an Error the thread that dispatches has ended, and Java waits for ever.
         """
-        self.reput_message_service.do_reput()
+        with suppress(VirtualMachineError):
+            self.reput_message_service.run_once()
         if self.dispatch_behind_bytes() > 0:
             return False
         self.recover_topic_queue_table()

@@ -83,7 +83,7 @@ class IndexFile:
     ) -> None:
         """Make or open a file. end_phy_offset, end_timestamp -- of the previous file, if there is one.
 
-        Raises NumberFormatError if its name is no number, DiskError.
+        Raises NumberFormatError if its name is no number, DiskError, MappingFaultError.
         """
         self.hash_slot_num, self.index_num = hash_slot_num, index_num
         self.mapped_file = MappedFile(disk, path, index_file_size(hash_slot_num, index_num), now_ms)
@@ -101,7 +101,7 @@ class IndexFile:
         self.header.load()
 
     def flush(self) -> None:
-        """IndexFile#flush: force the file, unless it is shut down; raises DiskError."""
+        """IndexFile#flush: force the file, unless it is shut down; raises DiskError, MappingFaultError."""
         if self.mapped_file.hold():
             self.header.update_byte_buffer()
             self._buffer.force()
@@ -122,6 +122,7 @@ class IndexFile:
 
         phy_offset -- of the record in the commit log; store_timestamp -- of the message, in ms. Java writes the four
         numbers of an entry one by one; nothing refers to the entry before all are there, and so they are one write.
+        Raises MappingFaultError, which is no Exception of Java's, and is not caught there.
         """
         header = self.header
         if self.is_write_full():
@@ -130,7 +131,7 @@ class IndexFile:
         slot_position = abs_slot_pos(key_hash, self.hash_slot_num)
         previous = previous_entry(self._buffer.get_int(slot_position), header.index_count)
         seconds = time_diff_seconds(store_timestamp, header.begin_timestamp)
-        self.mapped_file.file.write(
+        self._buffer.put(
             abs_index_pos(self.hash_slot_num, header.index_count),
             _ENTRY.pack(key_hash, phy_offset, seconds, previous))
         self._buffer.put_int(slot_position, header.index_count)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from impl.common.message_const import KEY_SEPARATOR
 from impl.decisions.flags import TRANSACTION_ROLLBACK_TYPE, get_transaction_value
 from impl.decisions.java_calendar import time_millis_to_human_string
-from impl.decisions.java_errors import IllegalArgumentError, NumberFormatError
+from impl.decisions.java_errors import IllegalArgumentError, MappingFaultError, NumberFormatError
 from impl.decisions.java_text import split
 from impl.hash_map import IllegalStateError
 from impl.ports.disk import Disk, DiskError
@@ -80,7 +80,7 @@ class IndexService:
         """IndexService#buildIndex: add the unique key and each of the keys, but not of a record before the last one.
 
         Raises IllegalMonitorStateError if a file cannot be made: the lock that Java gives back was never taken, and so
-        neither its three attempts nor the flag for an index error ever happen.
+        neither its three attempts nor the flag for an index error ever happen. Raises MappingFaultError.
         """
         file = self.get_and_create_last_index_file()
         if request.commit_log_offset < file.header.end_phy_offset:
@@ -109,7 +109,7 @@ class IndexService:
             file = self._opened(
                 time_millis_to_human_string(self._now_ms()), 0 if header is None else header.end_phy_offset,
                 0 if header is None else header.end_timestamp)
-        except DiskError as error:
+        except (DiskError, MappingFaultError) as error:
             raise IllegalMonitorStateError from error
         self.index_files.append(file)
         if previous is not None:

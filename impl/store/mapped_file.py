@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from impl.decisions.flush_rules import is_able_to_flush
 from impl.decisions.java_arithmetic import wrap32
-from impl.decisions.java_errors import BufferOverflowError, IllegalArgumentError
+from impl.decisions.java_errors import BufferOverflowError, IllegalArgumentError, MappingFaultError
 from impl.decisions.java_text import parse_integer
 from impl.ports.disk import Disk, DiskError
 from impl.store.mapped_byte_buffer import MappedByteBuffer
@@ -64,14 +64,14 @@ class MappedFile(ReferenceResource):
     def put(self, position: int, data: bytes) -> None:
         """ByteBuffer#put by AppendMessageCallback#doAppend: into the write buffer, else the mapping.
 
-        Raises BufferOverflowError for what does not fit.
+        Raises BufferOverflowError for what does not fit, MappingFaultError.
         """
         if position + len(data) > self.file_size:
             raise BufferOverflowError
         if self.has_write_buffer:
             self.file.put(position, data)
         else:
-            self.file.write(position, data)
+            self.mapped_byte_buffer.put(position, data)
 
     def append_message(self, data: bytes) -> bool:
         """MappedFile#appendMessage(byte[]): raw bytes, always into the mapping; False if they do not fit.
@@ -81,8 +81,8 @@ class MappedFile(ReferenceResource):
         position = self.wrote_position
         if wrap32(position + len(data)) > self.file_size:
             return False
-        with suppress(DiskError):  # Java logs "Error occurred when append message to mappedFile."
-            self.file.write(position, data)
+        with suppress(DiskError, MappingFaultError):  # "Error occurred when append message to mappedFile."
+            self.mapped_byte_buffer.put(position, data)
         self.wrote_position = position + len(data)
         return True
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, VirtualMachineError
 from impl.decisions.names import MASTER_ID
 from impl.store.commit_log import CommitLog
 from impl.store.dispatch_request import DispatchRequest
@@ -18,11 +19,12 @@ SHUTDOWN_ATTEMPTS = 50  # ReputMessageService#shutdown waits 50 times 100 ms
 
 
 class ReputMessageService:
-    """`DefaultMessageStore.ReputMessageService`: step `do_reput`, every millisecond.
+    """`DefaultMessageStore.ReputMessageService`: step `run_once`, every millisecond.
 
     reput_from_offset -- what lies before it in the log has been dispatched, or skipped. dispatch -- is given each
     record; what it raises comes out of `do_reput`, and the same record is dispatched again in the next round.
-    message_arriving -- is told of each message afterwards, but not on a slave.
+    message_arriving -- is told of each message afterwards, but not on a slave. ended -- its thread has: nothing is
+    dispatched any more, as long as the process lives.
     """
 
     def __init__(
@@ -32,6 +34,22 @@ class ReputMessageService:
         self._log, self._config = commit_log, config
         self._dispatch, self._message_arriving = dispatch, message_arriving
         self.reput_from_offset = 0
+        self.ended = False
+
+    def run_once(self) -> None:
+        """ReputMessageService#run, one round: an Exception is logged, and the same record comes again.
+
+        Raises what Java throws as an Error, once: its thread ends with that.
+        """
+        if self.ended:
+            return
+        try:
+            self.do_reput()
+        except VirtualMachineError:
+            self.ended = True
+            raise
+        except JavaError:
+            return
 
     def behind(self) -> int:
         """ReputMessageService#behind: bytes that wait for dispatch; less than 0 after it has overshot."""
@@ -87,8 +105,9 @@ class ReputMessageService:
         return True
 
     def shutdown(self) -> None:
-        """ReputMessageService#shutdown: dispatch what is left; Java gives its thread 5 s for that."""
+        """ReputMessageService#shutdown: dispatch what is left; Java gives its thread 5 s for that, if it lives."""
         for _ in range(SHUTDOWN_ATTEMPTS):
             if self.behind() <= 0:
                 return
-            self.do_reput()
+            with suppress(VirtualMachineError):
+                self.run_once()

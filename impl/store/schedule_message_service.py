@@ -16,7 +16,7 @@ from impl.common.message_const import (
 )
 from impl.common.message_decoder import decode
 from impl.decisions.consume_queue_units import is_ext_addr
-from impl.decisions.java_errors import HeapExhaustedError, JavaError, not_null
+from impl.decisions.java_errors import JavaError, VirtualMachineError, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
@@ -30,7 +30,7 @@ from impl.decisions.retry_level import (
     reset_delay_offset,
 )
 from impl.hash_map import ConcurrentHashMap
-from impl.ports.disk import Disk, DiskError
+from impl.ports.disk import Disk
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue, Unit, units_of
 from impl.store.dispatch_request import DelayLevels
@@ -126,12 +126,14 @@ class ScheduleMessageService:
             self.tasks = ()
             self.persist()
 
-    def run_once(self) -> None:
+    def run_once(self) -> list[int]:
         """Run each task once, in the order of the levels; Java gives each a thread.
 
-        A task that ends with an Error of Java's, as when the disk fails, is not run again.
+        A task that ends with an Error of Java's, as when the disk is full, is not run again: the levels of such.
         """
-        self.tasks = tuple(task for task in self.tasks if task.survives_run())
+        before = self.tasks
+        self.tasks = tuple(task for task in before if task.survives_run())
+        return [task.level for task in before if task not in self.tasks]
 
     def queue(self, level: int) -> ConsumeQueue:
         """The queue of a level."""
@@ -171,19 +173,19 @@ class DeliverDelayedMessageTimerTask:
         """Run once; False: Java's executor drops the task, because it threw an Error."""
         try:
             self.run()
-        except (DiskError, HeapExhaustedError):
+        except VirtualMachineError:
             return False
         return True
 
     def run(self) -> int:
         """DeliverDelayedMessageTimerTask#run: look once; after so many ms Java looks again.
 
-        Raises what Java throws as an Error: DiskError where its mapping faults, HeapExhaustedError.
+        Raises what Java throws as an Error, and does not catch: VirtualMachineError.
         """
         try:
             for _ in self.look():
                 pass
-        except (DiskError, HeapExhaustedError):
+        except VirtualMachineError:
             raise
         except JavaError:
             return DELAY_FOR_A_PERIOD_MS
@@ -204,7 +206,7 @@ class DeliverDelayedMessageTimerTask:
         buffer.release()
         try:
             yield from self._deliver_due(units_of(data), len(data) // CQ_STORE_UNIT_SIZE)
-        except (DiskError, HeapExhaustedError):
+        except VirtualMachineError:
             raise
         except JavaError:
             return  # Java logs it and begins with this unit again

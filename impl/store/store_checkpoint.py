@@ -25,7 +25,7 @@ class StoreCheckpoint:
             self.index_msg_timestamp = self._buffer.get_long(16)
 
     def flush(self) -> None:
-        """StoreCheckpoint#flush: write all three, and force them; raises DiskError."""
+        """StoreCheckpoint#flush: write all three, and force them; raises DiskError, MappingFaultError."""
         self._buffer.put_long(0, self.physic_msg_timestamp)
         self._buffer.put_long(8, self.logics_msg_timestamp)
         self._buffer.put_long(16, self.index_msg_timestamp)

@@ -52,6 +52,7 @@ from impl.variants.repairs import (
     routes,
     sending,
     starts,
+    store_errors,
     store_reads,
     store_recovery,
     stores,
@@ -64,7 +65,7 @@ REPAIRS: dict[str, Variant] = {variant.name: variant for variant in (
     *routes.REPAIRS, *name_servers.REPAIRS, *connections.REPAIRS, *client_tables.REPAIRS, *subscriptions.REPAIRS,
     *members.REPAIRS, *locks.REPAIRS, *offsets.REPAIRS, *runs.REPAIRS, *tables.REPAIRS, *starts.REPAIRS,
     *store_recovery.REPAIRS, *store_reads.REPAIRS, *sending.REPAIRS,
-    *stores.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
+    *stores.REPAIRS, *store_errors.REPAIRS, *messages.REPAIRS, *failures.REPAIRS,
     *pollers.REPAIRS,
 )}
 """By name, in the order in which they are put in place."""

@@ -13,6 +13,9 @@ from invariants.rules.past import Reported, said
 from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, on
 from invariants.views import Views
 
+DISPATCHER = "ReputMessageService"
+"""The thread of a broker that dispatches."""
+
 
 def still_kept(views: Views, waiting: Kept, over: Kept) -> Iterator[tuple[str, list[str]]]:
     """Machines of living brokers, and the ids of what waits there, is not over, and is in the log, in their order."""
@@ -53,6 +56,33 @@ def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
     return copy is not None and not copy.event.waits and lost_power(rule, copy, comes_up_without(rule, copy))
 
 
+def in_this_life(rule: Rule, last: Reported | None) -> bool:
+    """Whether it was reported of a process that its machine still has."""
+    return last is not None and not rule.past.of(events.ProcessStarted, since=last.place, at=last.at)
+
+
+def level_has_ended(rule: Rule, told: Told) -> bool:
+    """Whether the task of the level has ended with an Error."""
+    at, level, _ = told.about
+    return in_this_life(rule, rule.past.last(events.DelayLevelEnded, at=at, level=level))
+
+
+def has_no_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
+    """Whether the thread that dispatches has ended, and has not come to the first message of the level."""
+    at, _, key = told.about
+    waits, died = rule.put_off(key), rule.past.last(events.ThreadDied, at=at, thread=DISPATCHER)
+    return waits is not None and in_this_life(rule, died) and not rule.past.of(
+        events.MessageDispatched, since=waits.place, at=at, commit_log_offset=waits.event.commit_log_offset)
+
+
+def has_another_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
+    """Whether the disk was full, and what is in the place of the first message of the level leads elsewhere."""
+    at, _, key = told.about
+    waits = rule.put_off(key)
+    return waits is not None and any(one.event.percent for one in rule.past.of(events.DiskFilled, at=at)) and (
+        rule.views.queue_unit(at, *waits.event[1:4]) not in {None, waits.event.commit_log_offset})
+
+
 class delayed_message_comes_at_last(Promise):
     """A delayed message that a broker has kept is in its topic when its delay is over.
 
@@ -60,10 +90,19 @@ class delayed_message_comes_at_last(Promise):
     What was deleted with its file is not kept, also if a loss of power brings the file back: its level is past it.
     """
 
+    shipped = "violated: V33 a unit leads to no message, V39 the task of a level has ended, V40 nothing is dispatched"
     cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeup"
-    about = "at"
+    about = "at level key"
     within_ms = deadlines.all_delays_over
     named = True
+    excuses = (
+        cause("V39", "the task of their level has ended since the broker was started",
+              when=level_has_ended),
+        cause("V40", "the thread that dispatches has ended since the broker was started, before it came to the first",
+              when=has_no_unit),
+        cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
+              when=has_another_unit),
+    )
 
     # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.
     waiting = Kept("id", survives="all")
@@ -85,8 +124,17 @@ class delayed_message_comes_at_last(Promise):
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         for machine, late in still_kept(self.views, self.waiting, self.came):
-            yield self.told(f"{machine} has {len(late)} delayed messages that are due and were not delivered, "
-                            f"{late[0]} first", machine)
+            levels: dict[int, list[str]] = {}
+            for key in late:
+                waits = self.put_off(key)
+                levels.setdefault(waits.event.queue_id + 1 if waits else 0, []).append(key)
+            for level, keys in sorted(levels.items()):
+                yield self.told(f"{machine} has {len(keys)} messages of delay level {level} that are due and were not "
+                                f"delivered, {keys[0]} first", machine, level, keys[0])
+
+    def put_off(self, key: str) -> Reported | None:
+        """When a delayed message was put into the queue of its level."""
+        return self.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_SCHEDULE_TOPIC)
 
 
 def _started(rule: Rule, found: Finding, *, last_exit_ok: bool) -> bool:

@@ -7,6 +7,7 @@ from math import inf
 
 from impl import events
 from invariants.rules import deadlines
+from invariants.rules.delays import DISPATCHER
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
@@ -102,7 +103,7 @@ class dispatch_comes_in_time(Duty):
 
     judges = "no_record_is_missed"
     shipped = ("violated: V3 units stand one place too late, V26 a crash looks like a stop, V38 files are "
-               "deleted before they are written")
+               "deleted before they are written, V40 the thread that dispatches has ended")
     cite = "DefaultMessageStore.ReputMessageService#doReput, CommitLog#recoverAbnormally"
     about = "at topic queue_id queue_offset commit_log_offset"
     within_ms = deadlines.dispatched
@@ -117,6 +118,9 @@ class dispatch_comes_in_time(Duty):
                when=lambda rule, told: rule.went(told.about[:2], told.about[4])),
         cause("V38", "its log waits in buffers, and nothing of it was flushed since files of it were deleted",
               when=_is_not_written),
+        cause("V40", "the thread that dispatches has ended since the broker was started",
+              by=Match(events.ThreadDied, of="at", having=lambda event: event.thread == DISPATCHER), lasts=FOR_EVER,
+              until=Match(events.ProcessStarted, of="at")),
     )
     # Where the log ended when a topic was deleted.
     deleted = Kept("at topic", survives="all")

@@ -242,6 +242,8 @@ class _Look:
     def _start(self, store: DefaultMessageStore) -> bool:
         try:
             started = store.start()
+            if not started:
+                store.reput_message_service.do_reput()
         except JavaError as error:
             self._problem("index", None, f"dispatch fails with {error.java_class}, and is tried for ever",
                           STARTS, "V14")

@@ -11,6 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
+    DelayLevelEnded,
     HalfMessageEnded,
     MessageAppended,
     MessagesFound,
@@ -154,6 +155,51 @@ def test_v33_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
         world.run(2 * SEND_EVERY_MS + 100)
         written = next(one for one in sent(world) if one.queue_id == 1)
         assert world.views.queue_unit(BROKER, "orders", 1, 0) == 0 != written.commit_log_offset
+
+
+def produce_delayed(world: World, level: int) -> set[str | None]:
+    """Two long messages of a delay level are sent; their keys."""
+    since_ms = world.now_ms
+    world.add_producer(PRODUCER, Sending("orders", queues=1, delay_levels=(level,), body_bytes=range(3_000, 3_001)))
+    world.run(2 * SEND_EVERY_MS + 100)
+    world.simulation.kill(PRODUCER)
+    del world.simulation.boots[PRODUCER]
+    return {event.key for _, event in world.events(MessageAppended, since_ms)}
+
+
+def test_v39_a_level_whose_delivery_has_met_a_full_disk_delivers_no_more() -> None:
+    with World() as world:
+        begin(world)
+        early = produce_delayed(world, 2)
+        world.simulation.fill_disk(BROKER, 100)
+        world.run(6_000)
+        world.simulation.fill_disk(BROKER, 0)
+        world.run(15_000)
+        late, others = produce_delayed(world, 2), produce_delayed(world, 3)
+        world.run(20_000)
+        assert {event.key for _, event in world.events(MessageAppended) if event.topic == "orders"} == others
+        assert {event.level for _, event in world.events(DelayLevelEnded)} == {2}
+        crash(world)
+        restart(world)
+        world.run(5_000)
+        assert {event.key for _, event in world.events(MessageAppended) if event.topic == "orders"} == {
+            *early, *late, *others}
+
+
+def test_v40_an_index_that_the_disk_has_no_page_for_ends_the_dispatch() -> None:
+    with World() as world:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, max_hash_slot_num=1 << 20)
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)])
+        world.run(2_000)
+        produce(world, 1)
+        world.simulation.fill_disk(BROKER, 100)
+        assert produce(world, 1) == [ACCEPTED]
+        world.simulation.fill_disk(BROKER, 0)
+        world.run(15_000)
+        assert produce(world, 2) == [ACCEPTED, ACCEPTED]
+        assert [one.queue_offset for one in world.views.log_records(BROKER)] == [0, 1, 2, 3]
+        assert world.views.queue_units(BROKER)["orders", 0] == (0, 2)
 
 
 def test_v26_the_name_of_the_abort_file_is_lost_and_a_queue_lacks_a_message_of_the_log() -> None:

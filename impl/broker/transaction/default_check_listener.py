@@ -14,7 +14,7 @@ from impl.common.message_const import (
     PROPERTY_REAL_TOPIC,
     PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
-from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.java_errors import JavaError, VirtualMachineError, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC
 
@@ -53,10 +53,12 @@ class DefaultTransactionalMessageCheckListener:
     async def resolve_discard_msg(self, half: MessageExt) -> None:
         """DefaultTransactionalMessageCheckListener#resolveDiscardMsg: put it where people can find it.
 
-        Nobody looks whether it was taken; the check goes on behind it in any case.
+        Nobody looks whether it was taken; the check goes on behind it, but for an Error, which ends its round.
         """
         try:
             await self._create_topic(RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, TCMT_QUEUE_NUMS)
             self._bridge.put_without_wait(copied(half, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, 0))
+        except VirtualMachineError:
+            raise
         except JavaError:
             return

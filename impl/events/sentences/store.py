@@ -35,6 +35,8 @@ SENTENCES: dict[type, Said] = {
     told.LogFlushed: Said("the log of {broker} counts as flushed up to {offset}", "flushes of the log"),
     told.LogExpired: Said("{broker} deletes the oldest files of its log, which begins at {min_offset} now",
                           "deletions of old files"),
+    told.DelayLevelEnded: Said("the task of delay level {level} at {broker} ends with an Error, and no other one comes",
+                               "delay levels without a task"),
     told.SlaveConnected: Said("{slave} connects to {broker} to copy its log", "connections of slaves"),
     told.ReplicaReported: Said("{broker} hears that {slave} has its log up to {offset}", "reports of slaves"),
     told.ReplicaAnswered: Said("{broker} answers the put up to {next_offset}, which has waited for a slave: {status}",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
 from impl.decisions.java_arithmetic import INT_MAX, string_hash
-from impl.decisions.java_errors import JavaRuntimeError
+from impl.decisions.java_errors import JavaRuntimeError, MappingFaultError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.decisions.running_flags import make_logics_queue_error
 from impl.store.consume_queue import PRE_BLANK, Unit, units_of
 from impl.store.index_service import IllegalMonitorStateError
 from impl.store.message_store_config import FlushDiskType, MessageStoreConfig
 from impl.store.put_message_status import PutMessageStatus
+from impl.variants.catalogue import REPAIRS
+from impl.variants.stack import active
+from impl.variants.variant import Variant
 from stateful_tests.cover.store.brokers import Broker
 
 CONFIG = MessageStoreConfig(
@@ -242,6 +246,26 @@ def test_v14_an_index_that_cannot_be_made_stops_dispatch_and_nobody_is_told() ->
     assert result is not None
     assert (result.status, broker.store.running_flags) == (PutMessageStatus.PUT_OK, 0)
     assert broker.store.get_max_offset_in_queue("A", 0) == 1
+
+
+@pytest.mark.parametrize(("repairs", "offsets"), [
+    ((), [1, 2, 2]), ((REPAIRS["dispatch_goes_on_after_an_error"],), [1, 2, 3])])
+def test_v40_an_index_without_a_page_ends_the_dispatch_for_good(
+    repairs: tuple[Variant, ...], offsets: list[int],
+) -> None:
+    with active(repairs):
+        broker = fresh(max_hash_slot_num=1 << 20)
+        service = broker.store.reput_message_service
+        found = []
+        for percent in (0, 100, 0):
+            broker.machine.fill(percent)
+            assert broker.put(b"", "A", properties={PROPERTY_KEYS: f"k{percent}"}).append_message_result is not None
+            with suppress(MappingFaultError):
+                service.run_once()
+            found.append(broker.store.get_max_offset_in_queue("A", 0))
+        assert found == offsets
+        broker.store.shutdown()
+        assert broker.store.shut_down_normal is bool(repairs)
 
 
 def expired(broker: Broker) -> None:

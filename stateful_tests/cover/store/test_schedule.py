@@ -25,7 +25,10 @@ from impl.store.schedule_message_service import (
     DELAY_FOR_A_WHILE_MS,
     message_timeup,
 )
-from stateful_tests.cover.store.brokers import BORN, SMALL, STORED, Broker
+from impl.variants.catalogue import REPAIRS
+from impl.variants.stack import active
+from impl.variants.variant import Variant
+from stateful_tests.cover.store.brokers import BORN, STORED, Broker
 from stateful_tests.cover.store.delays import DelayBroker
 
 FILE = "store/config/delayOffset.json"
@@ -310,10 +313,18 @@ def test_a_wrong_level_in_the_configuration_refuses_the_start() -> None:
         Broker(MessageStoreConfig(message_delay_level="1s x"))
 
 
-def test_a_disk_that_fails_ends_the_task_for_good() -> None:
-    broker = DelayBroker(SMALL)
-    broker.delayed(b"late")
-    broker.store.commit_log.mapped_file_queue.mapped_files[-1].mapped_byte_buffer.file.close()
-    broker.now += 1_000
-    broker.store.schedule_message_service.run_once()
-    assert [task.level for task in broker.store.schedule_message_service.tasks] == list(range(2, 19))
+@pytest.mark.parametrize(("repairs", "ended"), [((), [1]), ((REPAIRS["level_goes_on_after_an_error"],), [])])
+def test_v39_a_full_disk_ends_the_task_of_a_level_and_of_no_other(
+    repairs: tuple[Variant, ...], ended: list[int],
+) -> None:
+    with active(repairs):
+        broker = DelayBroker(max_message_size=4_096, mapped_file_size_commit_log=1 << 16)
+        for level in (1, 2):
+            broker.delayed(bytes(1_500), level)
+        broker.machine.fill(100)
+        broker.now += 1_000
+        service = broker.store.schedule_message_service
+        assert service.run_once() == ended
+        assert [task.level for task in service.tasks] == [level for level in range(1, 19) if level not in ended]
+        broker.machine.fill(0)
+        assert broker.look(4_000) == [bytes(1_500)] * (2 - len(ended))

@@ -6,7 +6,16 @@ from typing import Any
 
 import invariants.rules.delays  # noqa: F401  # declares the rule
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import LogExpired, MessageAppended, WorldHealed
+from impl.events import (
+    DelayLevelEnded,
+    DiskFilled,
+    LogExpired,
+    MessageAppended,
+    MessageDispatched,
+    ProcessStarted,
+    ThreadDied,
+    WorldHealed,
+)
 from invariants.views import StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import Tables, Written
@@ -31,6 +40,34 @@ def expired(min_offset: int, at: str = B) -> tuple[int, str, Any]:
     return 2, at, LogExpired(at, min_offset)
 
 
+def ended(level: int = 1, at: str = B) -> tuple[int, str, Any]:
+    """The task of a level has ended."""
+    return 3, at, DelayLevelEnded(at, level)
+
+
+def died(thread: str = "ReputMessageService", at: str = B) -> tuple[int, str, Any]:
+    """A thread of a broker has ended."""
+    return 3, at, ThreadDied(thread, "java.lang.InternalError", None)
+
+
+def dispatched(ms: int, offset: int = 0) -> tuple[int, str, Any]:
+    """The record at this place is in its queue."""
+    return ms, B, MessageDispatched(B, RMQ_SYS_SCHEDULE_TOPIC, 0, 0, offset)
+
+
+def filled(percent: int, at: str = B) -> tuple[int, str, Any]:
+    """A disk is so full."""
+    return 0, at, DiskFilled(percent)
+
+
+def put_down(*records: tuple[int, str, Any], causes: tuple[str, ...], unit: int | None = 0) -> Written:
+    """A message of level 1 does not come; unit -- where the unit in its place leads."""
+    tables = Tables(**KEPT.answers, queue_unit=lambda *_: unit)
+    return Written("delayed_message_comes_at_last", broken=(*records, HEALED), views=tables, causes=causes,
+                   kept=(*records, come(8), HEALED), kept_views=tables)
+
+
+AGAIN = (4, B, ProcessStarted(2))
 HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), come(2), HEALED),
             views=KEPT, says="k first"),
@@ -39,6 +76,25 @@ HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), HEALED), views=KEPT,
             kept_views=Tables(brokers=[MASTER], log_records=())),
     Written("delayed_message_comes_at_last", broken=(put_off(1), expired(0), HEALED), views=KEPT,
-            kept=(put_off(1), expired(1), HEALED)),
+            kept=(put_off(1), expired(1), HEALED), says="of delay level 1"),
     Written("delayed_message_comes_at_last", broken=(put_off(1), expired(1, "broker-b"), HEALED), views=KEPT),
+    # V39: the task of its level has ended.
+    put_down(put_off(1), ended(), causes=("V39",)),
+    put_down(put_off(1), ended(2), causes=()),
+    put_down(put_off(1), ended(at="broker-b"), causes=()),
+    put_down(put_off(1), ended(), AGAIN, causes=()),
+    put_down((0, B, ProcessStarted(1)), put_off(1), ended(), (4, "broker-b", ProcessStarted(2)), causes=("V39",)),
+    # V40: it is not dispatched, for the thread has ended.
+    put_down(put_off(1), died(), causes=("V40",)),
+    put_down(put_off(1), dispatched(2), died(), causes=()),
+    put_down(dispatched(0), put_off(1), dispatched(2, 100), died(), causes=("V40",)),
+    put_down(put_off(1), died("FlushConsumeQueueService"), causes=()),
+    put_down(put_off(1), died(at="broker-b"), causes=()),
+    put_down(put_off(1), died(), AGAIN, causes=()),
+    # V33: the disk was full, and its unit leads to another place.
+    put_down(put_off(1), filled(95), causes=("V33",), unit=100),
+    put_down(put_off(1), filled(95), causes=()),
+    put_down(put_off(1), filled(95), causes=(), unit=None),
+    put_down(put_off(1), filled(0), causes=(), unit=100),
+    put_down(put_off(1), filled(95, "broker-b"), causes=(), unit=100),
 )

@@ -13,10 +13,13 @@ from impl.events import (
     MessageAppended,
     MessageDispatched,
     ProcessKilled,
+    ProcessStarted,
     StoreLoaded,
+    ThreadDied,
     TopicConfigDeleted,
 )
 from invariants.rules import deadlines
+from invariants.rules.delays import DISPATCHER
 from invariants.views import Replicated, StoredRecord
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
@@ -48,6 +51,16 @@ def expired(ms: int, at: str = B) -> Told:
 def flushed(ms: int, at: str = B) -> Told:
     """A broker has flushed its log."""
     return ms, at, LogFlushed(at, 100)
+
+
+def died(thread: str = DISPATCHER, at: str = B) -> Told:
+    """A thread of a broker has ended."""
+    return 1, at, ThreadDied(thread, "java.lang.InternalError", None)
+
+
+def started(ms: int, at: str = B) -> Told:
+    """A process is started."""
+    return ms, at, ProcessStarted(2)
 
 
 def loaded(ms: int, least: int = 0) -> Told:
@@ -141,6 +154,11 @@ HISTORIES = (
           ((expired(1),), True, ("V38",)), ((expired(1),), False, ()), ((flushed(1), expired(2)), True, ("V38",)),
           ((expired(1), flushed(2)), True, ()), ((expired(1, "broker-b"),), True, ()),
           ((expired(1), flushed(2, "broker-b")), True, ("V38",)))),
+    # V40: the thread that dispatches has ended, and the broker was not started since.
+    *(Written("dispatch_comes_in_time", broken=(*records, appended(3)), causes=causes)
+      for records, causes in (
+          ((died(),), ("V40",)), ((died("FlushRealTimeService"),), ()), ((died(at="broker-b"),), ()),
+          ((died(), started(2)), ()), ((started(0), died(), started(2, "broker-b")), ("V40",)))),
     Written("dispatch_comes_in_time", broken=(deleted(0), loaded(1)), views=ended(100, ZERO, ONE, units=()),
             kept=(deleted(0), loaded(1)), kept_views=ended(101, ZERO, ONE, units=()), says="message 1"),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
