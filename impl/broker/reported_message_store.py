@@ -8,7 +8,7 @@ from impl.broker.master_stream import MasterStream
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
-from impl.decisions.java_errors import VirtualMachineError
+from impl.decisions.java_errors import JavaError, VirtualMachineError
 from impl.events import LogCopied, LogFlushed, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
@@ -26,7 +26,7 @@ class ReportedMessageStore(DefaultMessageStore):
     ) -> None:
         """Open the lock file on the disk of the node; raises DiskError."""
         self.node, self.master_stream = node, MasterStream(node)
-        self._flushed_where = 0
+        self._flushed_where, self._half_dispatched = 0, -1
         super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream)
 
     def load(self) -> bool:
@@ -100,7 +100,18 @@ class ReportedMessageStore(DefaultMessageStore):
         return appended
 
     def do_dispatch(self, request: DispatchRequest) -> None:
-        """DefaultMessageStore#doDispatch."""
-        super().do_dispatch(request)
-        self.node.trace(MessageDispatched(
-            self.node.name, request.topic, request.queue_id, request.consume_queue_offset, request.commit_log_offset))
+        """DefaultMessageStore#doDispatch; a record that comes again because the index has failed is reported once."""
+        try:
+            super().do_dispatch(request)
+        except JavaError:
+            queue = self.find_consume_queue(request.topic, request.queue_id)
+            if queue.max_physic_offset == request.commit_log_offset + request.msg_size:
+                self._report_dispatch(request)
+                self._half_dispatched = request.commit_log_offset
+            raise
+        self._report_dispatch(request)
+
+    def _report_dispatch(self, request: DispatchRequest) -> None:
+        if self._half_dispatched != request.commit_log_offset:
+            self.node.trace(MessageDispatched(self.node.name, request.topic, request.queue_id,
+                                              request.consume_queue_offset, request.commit_log_offset))

@@ -39,7 +39,9 @@ class MessageAppended(NamedTuple):
 
 
 class MessageDispatched(NamedTuple):
-    """DefaultMessageStore#doDispatch: consume queue and index have been given a record, also while the store recovers.
+    """DefaultMessageStore#doDispatch: a consume queue has been given a record, also while the store recovers.
+
+    The index has been given it, too, unless that failed.
 
     queue_offset, commit_log_offset -- as the record has them.
     """

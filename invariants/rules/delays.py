@@ -61,10 +61,10 @@ def in_this_life(rule: Rule, last: Reported | None) -> bool:
     return last is not None and not rule.past.of(events.ProcessStarted, since=last.place, at=last.at)
 
 
-def level_has_ended(rule: Rule, told: Told) -> bool:
-    """Whether the task of the level has ended with an Error."""
-    at, level, _ = told.about
-    return in_this_life(rule, rule.past.last(events.DelayLevelEnded, at=at, level=level))
+def end_of_level(rule: Rule, at: str, level: int) -> Reported | None:
+    """When the task of a level has ended with an Error; None: it has not, or the broker was started since."""
+    ended = rule.past.last(events.DelayLevelEnded, at=at, level=level)
+    return ended if in_this_life(rule, ended) else None
 
 
 def has_no_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
@@ -97,7 +97,7 @@ class delayed_message_comes_at_last(Promise):
     named = True
     excuses = (
         cause("V39", "the task of their level has ended since the broker was started",
-              when=level_has_ended),
+              when=lambda rule, told: end_of_level(rule, *told.about[:2]) is not None),
         cause("V40", "the thread that dispatches has ended since the broker was started, before it came to the first",
               when=has_no_unit),
         cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
@@ -129,8 +129,10 @@ class delayed_message_comes_at_last(Promise):
                 waits = self.put_off(key)
                 levels.setdefault(waits.event.queue_id + 1 if waits else 0, []).append(key)
             for level, keys in sorted(levels.items()):
-                yield self.told(f"{machine} has {len(keys)} messages of delay level {level} that are due and were not "
-                                f"delivered, {keys[0]} first", machine, level, keys[0])
+                told = self.told(f"{machine} has {len(keys)} messages of delay level {level} that are due and were not "
+                                 f"delivered, {keys[0]} first", machine, level, keys[0])
+                ended = end_of_level(self, machine, level)
+                yield told if ended is None else told._replace(earlier=(ended.ms, ended.at, ended.event))
 
     def put_off(self, key: str) -> Reported | None:
         """When a delayed message was put into the queue of its level."""

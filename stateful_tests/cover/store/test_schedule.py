@@ -320,11 +320,14 @@ def test_v39_a_full_disk_ends_the_task_of_a_level_and_of_no_other(
     with active(repairs):
         broker = DelayBroker(max_message_size=4_096, mapped_file_size_commit_log=1 << 16)
         for level in (1, 2):
-            broker.delayed(bytes(1_500), level)
+            broker.delayed(b"%d" % level * 1_500, level)
         broker.machine.fill(100)
         broker.now += 1_000
         service = broker.store.schedule_message_service
         assert service.run_once() == ended
         assert [task.level for task in service.tasks] == [level for level in range(1, 19) if level not in ended]
         broker.machine.fill(0)
-        assert broker.look(4_000) == [bytes(1_500)] * (2 - len(ended))
+        assert broker.look(4_000) == [b"%d" % level * 1_500 for level in (1, 2) if level not in ended]
+        broker.kill()
+        broker.restart()
+        assert b"1" * 1_500 in broker.look(1_000)
