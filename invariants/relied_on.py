@@ -19,5 +19,6 @@ RELIED_ON: Mapping[str, str] = {
     "broadcaster_goes_on_where_it_ended": "A broadcasting member goes on where it ended",
     "pull_is_filtered_by_own_expression": "Filters are one's own",
     "retry_waits_its_delay": "A delayed message waits",
+    "delayed_message_comes_at_last": "And comes when its delay is over",
 }
 """By property, in the order in which people read them: what it means to its users."""

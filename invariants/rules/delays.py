@@ -50,10 +50,22 @@ def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
 
     It waits for its delay, or has waited, and is in the retry topic of the group.
     """
-    topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
-    copy = max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
-               default=None)
+    copy = next_copy(rule, group, key)
     return copy is not None and not copy.event.waits and lost_power(rule, copy, comes_up_without(rule, copy))
+
+
+def next_copy(rule: Rule, group: str, key: str | None) -> Reported | None:
+    """When a broker put the copy that a group is to be given next; None: there is none."""
+    topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
+    return max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
+               default=None)
+
+
+def copy_waits_for_ever(rule: Rule, group: str, key: str | None) -> bool:
+    """Whether that copy is in a delay level whose task has ended with an Error."""
+    copy = next_copy(rule, group, key)
+    return (copy is not None and copy.event.topic == RMQ_SYS_SCHEDULE_TOPIC
+            and end_of_level(rule, copy.at, copy.event.queue_id + 1) is not None)
 
 
 def in_this_life(rule: Rule, last: Reported | None) -> bool:
@@ -67,12 +79,11 @@ def end_of_level(rule: Rule, at: str, level: int) -> Reported | None:
     return ended if in_this_life(rule, ended) else None
 
 
-def has_no_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
-    """Whether the thread that dispatches has ended, and has not come to the first message of the level."""
-    at, _, key = told.about
-    waits, died = rule.put_off(key), rule.past.last(events.ThreadDied, at=at, thread=DISPATCHER)
-    return waits is not None and in_this_life(rule, died) and not rule.past.of(
-        events.MessageDispatched, since=waits.place, at=at, commit_log_offset=waits.event.commit_log_offset)
+def is_left_undispatched(rule: Rule, record: Reported | None) -> bool:
+    """Whether the thread of its broker that dispatches has ended, and has not come to this record."""
+    died = None if record is None else rule.past.last(events.ThreadDied, at=record.at, thread=DISPATCHER)
+    return record is not None and in_this_life(rule, died) and not rule.past.of(
+        events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset)
 
 
 def has_another_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
@@ -99,7 +110,7 @@ class delayed_message_comes_at_last(Promise):
         cause("V39", "the task of their level has ended since the broker was started",
               when=lambda rule, told: end_of_level(rule, *told.about[:2]) is not None),
         cause("V40", "the thread that dispatches has ended since the broker was started, before it came to the first",
-              when=has_no_unit),
+              when=lambda rule, told: is_left_undispatched(rule, rule.put_off(told.about[2]))),
         cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
               when=has_another_unit),
     )

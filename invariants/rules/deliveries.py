@@ -18,10 +18,11 @@ from impl.decisions.names import (
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed
-from invariants.rules.delays import copy_was_lost
+from invariants.rules.delays import copy_waits_for_ever, copy_was_lost, is_left_undispatched, next_copy
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
+from invariants.rules.past import Reported
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import StoredRecord
 
@@ -253,12 +254,17 @@ class every_message_is_settled(Delivered):
     """A message that is stored has been consumed by each group that reads its topic, or is one of its dead letters."""
 
     shipped = ("violated: U4 a member that has queues of the topic does not subscribe it, "
-               "V23 its copy is lost that nobody has waited for")
+               "V23 its copy is lost that nobody has waited for, V39 its copy waits in a level without a task, "
+               "V40 nothing is dispatched")
     excuses = (
         cause("U4", "a member of the group does not subscribe the topic",
               when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
         cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",
               when=lambda rule, told: copy_was_lost(rule, told.about[0], told.about[2])),
+        cause("V39", "its copy for another try is in a delay level whose task has ended",
+              when=lambda rule, told: copy_waits_for_ever(rule, told.about[0], told.about[2])),
+        cause("V40", "the thread that dispatches has ended, before it came to the message or its copy for another try",
+              when=lambda rule, told: is_left_undispatched(rule, rule.last_put(*told.about))),
     )
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq key"
@@ -270,6 +276,10 @@ class every_message_is_settled(Delivered):
         """Whether a member of the group does not subscribe a topic; whom a broker refuses is none."""
         return any(topic not in self.views.subscribed(one.machine, group) for one in self.views.in_service()
                    if one.group == group and not self.facts.is_refused(group, one.client_id))
+
+    def last_put(self, group: str, mq: MessageQueue, key: str) -> Reported | None:
+        """When a broker put what the group is to be given next of a message."""
+        return next_copy(self, group, key) or self.past.last(MessageAppended, key=key, topic=mq.topic)
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""

@@ -17,6 +17,7 @@ import pytest
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ProcessKilled, ProcessPaused
 from invariants.finding import Finding
+from invariants.rules.delays import DISPATCHER
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import AT, MACHINE, Match, matching
 from invariants.rules.rule import RULES, Duty, Promise, Rule, Told
@@ -24,7 +25,7 @@ from invariants.rules.watch import Watched
 from stateful_tests.rules.written import END_MS, Written, findings
 
 ELSEWHERE = "elsewhere"
-WORDS = ("expired", "closed", "unregistered", "destroyed")
+WORDS = ("expired", "closed", "unregistered", "destroyed", DISPATCHER)
 _BY_TYPE: dict[str, tuple[Any, ...]] = {
     "bool": (True, False), "int": (0, 1, -1), "MessageQueue": (MessageQueue(ELSEWHERE, ELSEWHERE, 0),),
     "frozenset": (frozenset(),), "tuple": ((),),

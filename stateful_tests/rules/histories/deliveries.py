@@ -8,14 +8,18 @@ import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
+    DelayLevelEnded,
     HeartbeatRefused,
     MessageAppended,
+    MessageDispatched,
     MessagesAnswered,
     MessagesGiven,
     OffsetFoundIllegal,
     ProcessKilled,
+    ProcessStarted,
     SendAttempted,
     StoreLoaded,
+    ThreadDied,
     WorldHealed,
 )
 from invariants.views import Broker, QueueRange, StoredRecord, Subscription
@@ -85,6 +89,16 @@ def loaded(end: int) -> Told:
     return 5, B, StoreLoaded(B, 0, end, "SYNC_FLUSH")
 
 
+def ended(level: int, at: str = B) -> Told:
+    """The task of a delay level has ended."""
+    return 4, at, DelayLevelEnded(at, level)
+
+
+def dispatched(ms: int, place: int) -> Told:
+    """The record at a place of the log is in its queue."""
+    return ms, B, MessageDispatched(B, "orders", 0, 0, place)
+
+
 def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orders") -> Tables:
     """A broker has messages, and somebody reads its topic."""
     records = tuple(StoredRecord(100 * offset, topic, 0, offset, 100, f"k{offset}") for offset in offsets)
@@ -98,6 +112,7 @@ def refused(client: str) -> Told:
 
 
 OFF = 3, B, ProcessKilled(1, True)
+DIED = 4, B, ThreadDied("ReputMessageService", "java.lang.InternalError", None)
 HEALED, REFUSED = (9, "", WorldHealed()), refused(C2)
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
 
@@ -214,6 +229,15 @@ HISTORIES = (
                    (copied(2), (3, C, OFF[2]), loaded(600)), (copied(2), OFF, (5, C, loaded(600)[2])),
                    (copied(2), loaded(600), OFF, loaded(600)), (copied(2, "%RETRY%H"), OFF, loaded(600)),
                    (copied(2, key="k6"), OFF, loaded(600)), (copied(2), OFF, loaded(600), copied(6)))),
+    # V39: its copy waits in a level whose task has ended. V40: it, or its copy, was not dispatched.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *came, HEALED), views=has(5), causes=causes)
+      for came, causes in (
+          ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1)), ("V39",)), ((copied(2), ended(1)), ()),
+          ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(2)), ()), ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1, C)), ()),
+          ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1), copied(5)), ()),
+          ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1), (5, B, ProcessStarted(2))), ()),
+          ((DIED,), ("V40",)), ((dispatched(2, 500), DIED), ()), ((dispatched(2, 500), copied(2), DIED), ("V40",)),
+          ((copied(2), dispatched(2, 600), DIED), ()), ((DIED, (5, B, ProcessStarted(2))), ()))),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED), kept_views=has(5, member=BROADCASTS)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
