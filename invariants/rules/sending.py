@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
@@ -20,7 +21,7 @@ _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _UNKNOWN = "its broker has no address"
-_FIRST, _LATER = "first attempt", "later attempt"
+_FIRST, _LATER, _ABSENT = "first attempt", "later attempt", "broker of which it has none"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
 """What begins so has copies of messages of other topics."""
@@ -226,16 +227,37 @@ class retry_reaches_another_broker(Rule):
 class queue_is_one_of_the_list(Rule):
     """A request names a queue that the addressed broker has in the list from which its producer chooses."""
 
-    shipped = "violated: P4 an asynchronous retry changes the address only"
-    cite = "MQClientAPIImpl#onExceptionImpl, TopicPublishInfo.messageQueueList"
+    shipped = "violated: P4 an asynchronous retry changes the address only, P16 brokers are picked from the route"
+    cite = "MQClientAPIImpl#onExceptionImpl, MQFaultStrategy#selectOneMessageQueue, TopicPublishInfo.messageQueueList"
     about = "client_id group which"
-    excuses = (cause("P4", "it is a later attempt", when=lambda _, told: told.about[2] == _LATER),)
+    excuses = (
+        cause("P4", "it is a later attempt", when=lambda _, told: told.about[2] == _LATER),
+        cause("P16", "its producer is aware of latency, and the list has no queue of the broker",
+              when=lambda rule, told: told.about[2] == _ABSENT and told.about[:2] in rule.aware),
+    )
+
+    aware = Kept("client_id group", survives="all", begins=(LATENCY_AWARE,))
+    # The lists that a route has given a producer, in their order.
+    given = Kept("client_id group topic", survives="all")
+
+    @on(events.PublishInfoUpdated)
+    def updated(self, _: int, at: str, event: events.PublishInfoUpdated) -> None:
+        del at
+        self.given.setdefault(event[:3], []).append(frozenset(event.queues))
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
-        if event.listed and event.mq not in event.listed:
+        listed = self._as_made(event)
+        if listed and event.mq not in listed:
+            absent = event.mq.broker_name not in {mq.broker_name for mq in listed}
             yield self.told(f"{at} sends {event.key} to queue {event.mq.queue_id} of {event.mq.broker_name}, which is "
-                            "not in its list", event.client_id, event.group, _LATER if event.attempt > 1 else _FIRST)
+                            "not in its list", event.client_id, event.group,
+                            _ABSENT if absent else _LATER if event.attempt > 1 else _FIRST)
+
+    def _as_made(self, event: events.SendAttempted) -> frozenset[MessageQueue]:
+        """The list; where the producer has written into it (P3), the last ones that it was given."""
+        given = self.given.get((event.client_id, event.group, event.mq.topic), [])
+        return event.listed if not given or event.listed in given else frozenset().union(*given[-2:])
 
 
 class list_is_that_of_its_route(Rule):

@@ -155,7 +155,7 @@ BREAKS: Mapping[str, str] = {
     "half_message_ends_at_last": "T3",
     "delivered_was_sent": "T7",
     "attempts_are_used": "P2 P5 P7",
-    "queue_is_one_of_the_list": "P4",
+    "queue_is_one_of_the_list": "P4 P16",
     "outcome_is_told_once": "P14",
     "slow_broker_is_shunned": "P15",
     "retry_reaches_another_broker": "Q-3",

@@ -6,12 +6,15 @@ from functools import partial
 from itertools import pairwise
 
 from impl.client.client_errors import ClientErrorCode, SendError
+from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.client.offset_store import MQBrokerError
 from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.client.send_result import SendResult
+from impl.common.headers import BrokerNameRequestHeader
 from impl.common.message_to_send import Message
+from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import JavaError
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -24,6 +27,7 @@ from impl.events import (
     SendAttempted,
     SendFailed,
 )
+from impl.ports.remoting import Command
 from stateful_tests.stories.senders import (
     BROKERS,
     COMMITTED_AND_UNKNOWN,
@@ -105,6 +109,37 @@ def test_p3_the_list_that_all_share_loses_the_queues_of_a_broker() -> None:
         info = producer.impl.topic_publish_info_table.get(TOPIC)
         assert info is not None
         assert {mq.broker_name for mq in info.message_queue_list} == {BROKERS[0]}
+
+
+def shun(producer: DefaultMQProducer) -> None:
+    """Let it find both brokers slow, the second one as the slower of the two."""
+    for broker, latency_ms in zip(BROKERS, (600, 700), strict=True):
+        producer.impl.update_fault_item(broker, latency_ms, isolation=False)
+
+
+def test_p16_a_producer_sends_to_a_broker_whose_write_permission_was_wiped() -> None:
+    with World() as world:
+        two_brokers(world)
+        world.ask(world.namesrv_addrs[0], Command(
+            RequestCode.WIPE_WRITE_PERM_OF_BROKER, header=BrokerNameRequestHeader(BROKERS[0])))
+        producer = knowing(world, AWARE)
+        shun(producer)
+        outcome(world, lambda: producer.send(message()))
+        assert stored(world) == [BROKERS[0]]
+
+
+def test_p16_all_sends_go_to_a_broker_without_its_master_while_another_one_is_shunned() -> None:
+    with World() as world:
+        two_brokers(world)
+        world.add_broker("broker-a-slave", BROKERS[0], broker_id=1)
+        world.run(1_000)
+        producer = knowing(world, AWARE)
+        outcome(world, world.brokers[BROKERS[0]].shutdown)
+        world.run(31_000)
+        shun(producer)
+        errors = [outcome(world, lambda: producer.send(message())) for _ in range(2)]
+        assert all(f"BrokersSent: {[BROKERS[0]] * 3}".replace("'", "") in str(error) for error in errors)
+        assert stored(world) == []
 
 
 def test_p4_an_asynchronous_retry_names_a_queue_that_the_broker_has_not() -> None:

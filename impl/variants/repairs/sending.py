@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from copy import copy
+from dataclasses import replace as changed
 from typing import Any
 
 from impl.client import request_reply
@@ -16,12 +17,13 @@ from impl.client.producer_config import RETRY_RESPONSE_CODES
 from impl.client.request_response_future import RequestCallback
 from impl.client.send_message_api import AsyncSend, SendMessageAPI
 from impl.client.send_result import CommunicationMode, SendResult
-from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
+from impl.client.topic_publish_info import PickedQueue, ThreadHost, TopicPublishInfo
 from impl.common.message_const import PROPERTY_CORRELATION_ID
 from impl.common.message_to_send import Message
 from impl.common.request_code import ResponseCode
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.queue_selection import TopicPublishInfo as Turns
 from impl.variants.variant import Variant, around
 
 _TRIED_ELSEWHERE = RETRY_RESPONSE_CODES | {ResponseCode.SYSTEM_BUSY}
@@ -60,6 +62,16 @@ def _leave_the_last_broker(original: Callable[..., PickedQueue]) -> Callable[...
         return PickedQueue(queues, _with_queues(info, queues).of_this_thread(self.node).select_one_position())
 
     return select_one_message_queue
+
+
+@around(TopicPublishInfo, "of_this_thread")
+def _without_who_has_no_queue(original: Callable[..., Turns]) -> Callable[..., Turns]:
+    def of_this_thread(self: TopicPublishInfo, host: ThreadHost) -> Turns:
+        """A broker of the route that is not in the list has no queue to write to."""
+        turns, listed = original(self, host), {mq.broker_name for mq in self.message_queue_list}
+        return turns if turns.route is None else changed(turns, route=[one for one in turns.route if one[0] in listed])
+
+    return of_this_thread
 
 
 @around(SendMessageAPI, "send_async")
@@ -160,6 +172,9 @@ REPAIRS = (
             "apache/rocketmq #7779", ("P3",), (_choose_from_a_copy,)),
     Variant("another_broker_for_retries", "repair", "With latency fault tolerance a retry leaves the last broker.",
             "apache/rocketmq #6568", ("Q-3",), (_leave_the_last_broker,)),
+    Variant("least_bad_of_the_list", "repair", "Latency fault tolerance picks a broker that has a queue in the list.",
+            "apache/rocketmq #6568: TopicPublishInfo#selectOneMessageQueue goes through the list only", ("P16",),
+            (_without_who_has_no_queue,)),
     Variant("queue_of_the_retried_broker", "repair", "An asynchronous retry names a queue of the broker it goes to.",
             "apache/rocketmq #1497", ("P4",), (_name_a_queue_of_the_broker,)),
     Variant("refusals_are_tried_elsewhere", "repair",

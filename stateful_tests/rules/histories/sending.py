@@ -61,7 +61,8 @@ CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
-CUT = frozenset(QUEUES[:3])
+CUT, OF_A = frozenset(QUEUES[:3]), frozenset(QUEUES[:2])
+ONLY_A = (1, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:2]))
 NOT_KEPT = (2, P, SendAnswered(A, "DefaultCluster_REPLY_TOPIC", 0, 0, -1, "k", 0))
 OTHER = (2, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:3]))
 
@@ -114,6 +115,15 @@ HISTORIES = (
             kept=(tried(1, 2), tried(2, listed=frozenset()))),
     Written("queue_is_one_of_the_list", broken=(tried(1, 1, QUEUES[3], listed=CUT),), causes=(),
             kept=(tried(1, 1, QUEUES[2], listed=CUT),)),
+    # P16: the list has no queue of the broker; the producer may have written into it since it was given it.
+    *(Written("queue_is_one_of_the_list", causes=("P16",),
+              broken=(started(aware=True), *given, tried(5, 1, QUEUES[2], listed=cut)),
+              kept=(started(aware=True), *given, tried(5, 1, listed=cut)))
+      for given, cut in (((), OF_A), ((ONLY_A,), OF_A), ((ONLY_A,), CUT), ((GIVEN, ONLY_A, ONLY_A), CUT))),
+    Written("queue_is_one_of_the_list", broken=(started(aware=False), tried(1, 1, QUEUES[2], listed=OF_A)), causes=(),
+            kept=(started(aware=True), GIVEN, ONLY_A, tried(3, 1, QUEUES[2]), tried(4, 1, QUEUES[2], listed=CUT))),
+    Written("queue_is_one_of_the_list", broken=(started(aware=True), tried(1, 1, QUEUES[3], listed=CUT)), causes=(),
+            kept=(started(aware=True), ONLY_A, (0, P, PublishInfoUpdated(ID, G, "parcels", ())), tried(1, listed=CUT))),
     Written("list_is_that_of_its_route", broken=(started(aware=True), GIVEN, tried(1, listed=CUT)), causes=("P3",),
             kept=(GIVEN, OTHER, tried(3, listed=CUT), tried(4), tried(5, listed=frozenset()))),
     Written("list_is_that_of_its_route", broken=(started(aware=False), GIVEN, tried(1, listed=CUT)), causes=(),
