@@ -120,8 +120,10 @@ from impl.events.offsets import (
 from impl.events.operators import (
     InquiryAnswered as InquiryAnswered,
     InquiryMade as InquiryMade,
+    NameServersTold as NameServersTold,
     OrderDone as OrderDone,
     OrderGiven as OrderGiven,
+    SpokenOnce as SpokenOnce,
     ThreadsHeld as ThreadsHeld,
 )
 from impl.events.ownership import (

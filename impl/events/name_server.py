@@ -106,6 +106,7 @@ class RouteAnswered(NamedTuple):
     """DefaultRequestProcessor#getRouteInfoByTopic: the answer as it is encoded.
 
     queue_names -- the broker names of its queues. broker_names -- those that it has addresses of. addrs -- these.
+    connection -- "host:port" of who has asked.
     """
 
     namesrv: str
@@ -113,13 +114,18 @@ class RouteAnswered(NamedTuple):
     queue_names: frozenset[str]
     broker_names: frozenset[str]
     addrs: frozenset[str]
+    connection: str = ""
 
 
 class RouteDenied(NamedTuple):
-    """DefaultRequestProcessor#getRouteInfoByTopic: TOPIC_NOT_EXIST is answered."""
+    """DefaultRequestProcessor#getRouteInfoByTopic: TOPIC_NOT_EXIST is answered.
+
+    connection -- "host:port" of who has asked.
+    """
 
     namesrv: str
     topic: str
+    connection: str = ""
 
 
 class KVConfigPut(NamedTuple):

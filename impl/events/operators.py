@@ -63,3 +63,18 @@ class ThreadsHeld(NamedTuple):
     broker: str
     pool: str
     ms: int
+
+
+class NameServersTold(NamedTuple):
+    """A client was told which name servers to ask from now on; listed -- their addresses, sorted."""
+
+    client: str
+    listed: tuple[str, ...]
+
+
+class SpokenOnce(NamedTuple):
+    """Somebody is about to tell a broker that he is a producer or a member, and will not say so again."""
+
+    broker: str
+    group: str
+    client_id: str

@@ -82,12 +82,12 @@ class DefaultRequestProcessor:
         if response is not None and not isinstance(response, Command):
             response = await response
         if request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and response is not None:
-            self._report_denial(request.header.topic, response)
+            self._report_denial(channel, request.header.topic, response)
         return response
 
-    def _report_denial(self, topic: str, response: Command) -> None:
+    def _report_denial(self, channel: Connection, topic: str, response: Command) -> None:
         if response.code == ResponseCode.TOPIC_NOT_EXIST:
-            self.node.trace(RouteDenied(self.node.name, topic))
+            self.node.trace(RouteDenied(self.node.name, topic, channel.remote_address))
 
     def register_broker(self, channel: Connection, request: Command) -> Command:
         """DefaultRequestProcessor#registerBrokerWithFilterServer: SUCCESS, whatever happened under the write lock."""
@@ -123,7 +123,7 @@ class DefaultRequestProcessor:
         version = self.route_info.query_broker_topic_config(header.broker_addr)
         return Command(ResponseCode.SUCCESS, header=QueryDataVersionResponseHeader(changed), body=version)
 
-    async def get_route_info_by_topic(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same
+    async def get_route_info_by_topic(self, channel: Connection, request: Command) -> Command:
         """DefaultRequestProcessor#getRouteInfoByTopic: the queue list is read again when the answer is encoded."""
         header: TopicRequestHeader = request.header
         picked_up = self.route_info.pickup_topic_route_data(header.topic)
@@ -132,17 +132,18 @@ class DefaultRequestProcessor:
             return Command(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         await self.node.interleave("getRouteInfoByTopic: the read lock has been given back")
         route = picked_up.encoded()
-        self._report(header.topic, route)
+        self._report(channel, header.topic, route)
         if self.order_message_enable:
             conf = self.kv_config.get_kv_config(NAMESPACE_ORDER_TOPIC_CONFIG, header.topic)
             route = route._replace(order_topic_conf=conf)
         return Command(ResponseCode.SUCCESS, body=route)
 
-    def _report(self, topic: str, route: TopicRouteData) -> None:
+    def _report(self, channel: Connection, topic: str, route: TopicRouteData) -> None:
         self.node.trace(RouteAnswered(
             self.node.name, topic, frozenset(data.broker_name for data in route.queue_datas),
             frozenset(data.broker_name for data in route.broker_datas),
             frozenset(addr for data in route.broker_datas for addr in data.broker_addrs.values()),
+            channel.remote_address,
         ))
 
     async def get_broker_cluster_info(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # same

@@ -8,6 +8,7 @@ from impl.variants.bugs import (
     broker_clients,
     clients as client_bugs,
     copies,
+    expiries,
     flushing,
     full_files,
     inquiries,
@@ -77,7 +78,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
-    *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS,
+    *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -163,7 +163,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.NameServerChosen: (Reads((e.NameServersReplaced,), ()), Reads((e.NameServerChosen,), ())),
     e.NameServersReplaced: (), e.OrderGiven: (), e.OrderDone: (Reads((e.OrderGiven,), ("server", "kind", "name")),),
     e.InquiryMade: (), e.InquiryAnswered: (Reads((e.InquiryMade,), ("server", "number")),),
-    e.ThreadsHeld: (),
+    e.ThreadsHeld: (), e.NameServersTold: (), e.SpokenOnce: (),
     e.KVConfigPut: (Reads((e.KVConfigPut,)),),
     e.KVConfigLoaded: (Reads((e.KVConfigPut,), ()),),
     e.ClusterInfoFetched: (Reads((e.BrokerRegistered, e.BrokerUnregistered, e.BrokerDropped), (), each="broker",

@@ -69,6 +69,8 @@ sent = takes(PERSIST_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
 """What a client has in memory it commits: every 5 s, when the one thread of its timers is free."""
 updated = takes(0)
 """What is settled is in memory: the thread of a listener may stand still in between."""
+asked_elsewhere = takes(ROUTE_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
+"""A client asks for routes every 30 s, when the one thread of its timers is free, and goes through its name servers."""
 begun = takes(2 * CALL_MS, steps=3)
 """Who was answered an offset has begun its queue there: it may ask for the end of the queue, or a time, first."""
 AUTO_COMMIT_MS = 5_000  # DefaultLitePullConsumer.autoCommitIntervalMillis

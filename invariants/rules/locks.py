@@ -131,6 +131,8 @@ class listener_begins_under_a_fresh_lock(Rule):
     about = "at client_id group mq"
     excuses = (
         clock_was_set("at"),
+        Excuse("its consumer broadcasts, and shares no queue with others",
+               when=lambda rule, told: rule.facts.broadcasts(told.about[0], told.about[2])),
         Excuse("its process stood still while the answer was on its way, and counts from when it went on",
                by=Match(events.ProcessPaused, of="at"), lasts=deadlines.lock_is_fresh),
     )

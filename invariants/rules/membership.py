@@ -122,6 +122,8 @@ class living_members_do_not_expire(Rule):
         _STOPS, _IS_REFUSED, *_CLOCKS, _CANNOT_CONNECT, *was_cut_off_from("at", "client", deadlines.expired),
         ended_or_stood_still("at", deadlines.expired), ended_or_stood_still("client", deadlines.expired),
         Excuse("the client has not known the broker: no name server that it asked had it", when=_was_unknown),
+        Excuse("who has spoken for it says no more that it is there",
+               by=Match(events.SpokenOnce, of="at=broker client_id group"), lasts=FOR_EVER),
     )
 
     # When a client was last seen not to know the address of a broker.

@@ -289,24 +289,27 @@ class held_queue_is_committed_again(Committing):
 
 
 class waiting_queue_is_committed(Committing):
-    """Where nothing fails a client that waits in a queue, and has found nothing there, commits where it waits.
+    """Where nothing fails a client that waits in a queue, and has nothing there to work on, commits where it waits.
 
-    So whoever takes the queue next waits there, too, also if that is 0, and a message has come meanwhile.
+    So whoever takes the queue next waits there, too, also if that is 0, and a message has come meanwhile; and what has
+    been read of it and is not subscribed is not read again.
     """
 
     cite = "DefaultMQPushConsumerImpl#correctTagsOffset, RemoteBrokerOffsetStore#persistAll"
     late = ("{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name}, where it waits, "
             "in {waited_ms} ms")
 
-    # Holdings that have found something, or have committed.
-    over = Kept("at client_id group mq", ends=(events.QueueTaken, events.QueueDropped), begins=(
-        events.MessagesFound, events.OffsetSent, events.OffsetReset, events.OffsetCorrected))
+    # What each holding has committed.
+    sent = Kept("at client_id group mq", ends=(events.QueueTaken, events.QueueDropped), begins=(events.OffsetSent,),
+                value=lambda _, event: event.offset)
 
     @on(events.PullAnswered)
     def is_answered(self, ms: int, at: str, event: events.PullAnswered) -> None:
         key = at, *event[:3]
-        waits = event.code == PullCode.PULL_NOT_FOUND and key in self.facts.holdings and key not in self.over
-        if waits and key not in self.owed and self.facts.clusters(at, event.group):
+        progress = self.facts.progress.get((at, event.group, event.mq))
+        waits = event.code == PullCode.PULL_NOT_FOUND and key in self.facts.holdings
+        is_idle = waits and progress is not None and not progress.open
+        if is_idle and self.sent.get(key, -1) < event.next_begin_offset and self.facts.clusters(at, event.group):
             self.owe(key, ms, event.next_begin_offset)
 
     @on(events.OffsetSent)

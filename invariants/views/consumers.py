@@ -104,6 +104,12 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.senders() if one.service_state == RUNNING
                 for group in one.instance.producer_table.key_set()}
 
+    def shunned_ms(self, machine: str) -> dict[str, int]:
+        """LatencyFaultToleranceImpl.faultItemTable of a producer: for how long it shuns a broker from now on, in ms."""
+        found = [one for one in self.living.senders() if one.node.name == machine]
+        return {name: item.start_timestamp_ms - one.node.now_ms() for one in found
+                for name, item in one.mq_fault_strategy.latency_fault_tolerance.fault_item_table.items()}
+
     def polling(self) -> set[tuple[str, str]]:
         """The same of the clients of all lite pull consumers that are RUNNING."""
         return {(group, one.instance.client_id) for one in self.living.pollers() if one.service_state == RUNNING

@@ -121,6 +121,12 @@ class StoreViews:
             (offset, request.store_timestamp) for offset, request in _requests(store, 0)
             if request.topic == topic and key in {request.uniq_key, *(request.keys or "").split(KEY_SEPARATOR)})
 
+    def index_ends(self, broker: str) -> tuple[int, ...]:
+        """Of each file of the index, the oldest first, where in the log the last record is that it has a key of."""
+        store = self._store(broker)
+        files = () if store is None else store.index_service.index_files
+        return tuple(one.header.end_phy_offset for one in files)
+
     def queue_unit(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
         """The offset in the log that the unit of a queue names; None: there is none with this number."""
         store = self._store(broker)

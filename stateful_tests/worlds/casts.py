@@ -78,7 +78,7 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
-SELDOM = 16, 12_000
+SELDOM, RARELY = (16, 12_000), (10, 45_000)
 """Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
 LARGE_BYTES = 768 * 1024
 """How much follows what cannot be compressed of a message that is large."""
@@ -407,6 +407,13 @@ def far_behind(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def from_a_time(world: World) -> None:
+    """Two groups without offsets, of which one begins at the messages of the last half hour; there are older ones."""
+    servers(world, past=PAST)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, BY_TIME, idle=machine in SPARE)
+
+
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:
     """A world of so few machines that all states of a model can be enumerated: two processes that run this consumer.
 
@@ -437,7 +444,9 @@ ORDERLY = replace(ONE, orderly=True)
 BOTH_TOPICS = replace(ONE, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 OTHER = PushConsumerConfig(OTHER_GROUP, {OTHER_TOPIC: "*"})
 TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+TO_ALL_IN_ORDER = replace(TO_ALL, orderly=True)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+BY_TIME = replace(ONE, consumer_group=OTHER_GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_TIMESTAMP)
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 IN_ORDER = replace(FROM_FIRST, orderly=True)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)

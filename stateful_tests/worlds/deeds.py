@@ -13,6 +13,7 @@ from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common.request_code import RequestCode
 from impl.decisions.java_errors import JavaError
+from impl.events import NameServersTold
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.world import World
@@ -23,6 +24,9 @@ GROUP, TOPIC, OTHER_TOPIC = "G", "orders", "invoices"
 NO_TOPICS = ("refunds", "payments")
 """No broker has them. In the hash tables of clients one comes before TOPIC, one after it."""
 
+LISTEN_PORT, MOVED_PORTS = 10_911, 20
+"""BrokerConfig: listenPort; and how far away another one is, as slaves connect to the next one."""
+MOVING_MS = 100
 BETWEEN_MS = 2_300
 """So long behind the timers of clients, which go every 5 s."""
 ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
@@ -229,9 +233,24 @@ def restart_name_server(world: World) -> Done:
     return namesrv, "is killed, and started again"
 
 
+def send_name_server_away(world: World) -> Done:
+    """An operator shuts a name server down for minutes; another one goes on."""
+    running = [name for name in world.namesrvs if world.alive(name)]
+    namesrv, away_ms = each_of(world, ("which name server", running if len(running) > 1 else []),
+                               ("for how long", (60_000, 150_000)))
+    world.simulation.kill(namesrv)
+    world.simulation.restart_after(namesrv, away_ms)
+    return namesrv, f"is away for {away_ms} ms"
+
+
 def stop_broker(world: World) -> Done:
     """An operator shuts a broker down in order and starts it again."""
     machine, down_ms = each_of(world, ("which broker", living_brokers(world)), ("how long", (100, 5_000, 40_000)))
+    _shut_broker_down(world, machine, down_ms)
+    return machine, f"shuts down for {down_ms} ms"
+
+
+def _shut_broker_down(world: World, machine: str, down_ms: int) -> None:
     controller, simulation = world.brokers[machine], world.simulation
 
     def end(node: Node) -> None:
@@ -240,7 +259,6 @@ def stop_broker(world: World) -> Done:
             simulation.restart_after(machine, down_ms)
 
     world.shut_down(machine, controller.shutdown, end)
-    return machine, f"shuts down for {down_ms} ms"
 
 
 def halt_broker(world: World) -> Done:
@@ -264,6 +282,16 @@ def rename_broker(world: World) -> Done:
     return machine, f"starts again under the name {name}"
 
 
+def move_master(world: World) -> Done:
+    """A master shuts down in order, and starts again at another port, or where it was before."""
+    machine = one_of(world, "which master", [name for name in masters(world) if world.alive(name)])
+    here = world.brokers[machine].config.listen_port
+    port = LISTEN_PORT + MOVED_PORTS if here == LISTEN_PORT else LISTEN_PORT
+    world.set_broker_up_as(machine, listen_port=port)
+    _shut_broker_down(world, machine, MOVING_MS)
+    return machine, f"shuts down, and starts again at port {port}"
+
+
 def move_name_servers(world: World) -> Done:
     """A client, which may just start, is left one name server; it cannot reach the others, and is told so later.
 
@@ -282,6 +310,7 @@ def move_name_servers(world: World) -> Done:
     def tell(_: object) -> None:
         for client, consumer in world.running():
             if client == machine:
+                consumer.node.trace(NameServersTold(client, (left,)))
                 consumer.instance.remoting_client.update_name_server_address_list([left])
 
     def heal(_: object) -> None:

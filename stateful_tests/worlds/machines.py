@@ -122,13 +122,17 @@ class Machines(Course):
         files = None if past is None else disk_after(past, self.store_config)
         self.simulation.add(machine, self._broker(machine, config, topics), files=files)
 
+    def set_broker_up_as(self, machine: str, **settings: Any) -> None:
+        """Let the broker of a machine have other settings from its next start on."""
+        config = replace(self.brokers[machine].config, **settings)
+        self.simulation.boots[machine] = self._broker(machine, config, ())
+
     def restart_broker_as(self, machine: str, *, power_loss: bool = True, **settings: Any) -> None:
         """Let the machine of a broker lose its power and start at once with other settings, its files unharmed.
 
         power_loss -- False: its process is killed.
         """
-        config = replace(self.brokers[machine].config, **settings)
-        self.simulation.boots[machine] = self._broker(machine, config, ())
+        self.set_broker_up_as(machine, **settings)
         self.simulation.kernel.kill(self.simulation.nodes[machine], power_loss=power_loss)
         self.simulation.start(machine)
         self.run(0)

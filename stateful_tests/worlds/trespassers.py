@@ -5,6 +5,7 @@ Who they say they are they make up; brokers believe that, and have to look at wh
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from impl.common import headers
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.data_version import DataVersion
+from impl.common.heartbeat_data import CLUSTERING, CONSUME_PASSIVELY, ConsumerData, HeartbeatData, ProducerData
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
@@ -19,6 +21,9 @@ from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.start_offset import ConsumeFromWhere
+from impl.decisions.subscription import SUB_ALL, build_subscription_data
+from impl.events import SpokenOnce
 from impl.ports.remoting import Command
 from invariants.rules.permissions import MAY_READ
 from stateful_tests.worlds.deeds import (
@@ -50,6 +55,10 @@ RECENT = 64
 """Among so many of the last messages one is chosen."""
 WRONGS = (("another group", "strangers", 0), ("another place in the queue", None, 1))
 """Of a half message that is to be ended, what is wrong: who ends it, and how far behind its place in the queue."""
+
+
+PASSERS_BY = "passers-by"
+"""A group of which nobody runs a consumer or producer."""
 
 
 def try_what_is_closed(world: World) -> Done:
@@ -133,6 +142,42 @@ def fall_silent(world: World) -> Done:
 
     world.call(OPERATOR, uncaught(register_once))
     return namesrv, f"is told of {name}, which says nothing more"
+
+
+def speak_once(world: World) -> Done:
+    """Somebody speaks to a broker as a producer or a member, and then asks on the same connection for something else.
+
+    One at a time: a broker has its own connection.
+    """
+    broker, consumes = each_of(world, ("which broker", [name for name in living_brokers(world) if not any(
+        connection.startswith(f"{OPERATOR}:") for connection in _clients(world, name))]), ("as what", (False, True)))
+    client, node, address = world.testers[OPERATOR], world.simulation.nodes[OPERATOR], world.brokers[broker].broker_addr
+    heartbeat = HeartbeatData(f"passer-by-{world.now_ms}", *(
+        ([], [_member(node.now_ms())]) if consumes else ([ProducerData(PASSERS_BY)], [])))
+    question = Command(RequestCode.GET_MAX_OFFSET, headers.QueueOffsetRequestHeader(TOPIC, 0))
+
+    async def speak() -> None:
+        node.trace(SpokenOnce(broker, PASSERS_BY, heartbeat.client_id))
+        await client.invoke_sync(address, Command(RequestCode.HEART_BEAT, body=heartbeat), 5_000)
+        for _ in range(SILENT_TIMES):
+            await node.sleep(SILENT_EVERY_MS)
+            await uncaught(partial(client.invoke_sync, address, question, 5_000))()
+
+    world.call(OPERATOR, uncaught(speak))
+    return broker, f"hears of {heartbeat.client_id}, who says no more that it is there"
+
+
+def _member(version_ms: int) -> ConsumerData:
+    subscribed = replace(build_subscription_data(TOPIC, SUB_ALL), sub_version=version_ms)
+    return ConsumerData(PASSERS_BY, CONSUME_PASSIVELY, CLUSTERING, ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+                        [subscribed])
+
+
+def _clients(world: World, broker: str) -> set[str]:
+    """The connections of all clients that a broker lists."""
+    views = world.views
+    return {*(connection for _, connection in views.producers(broker)),
+            *(connection for group in views.groups(broker) for connection in views.members(broker, group))}
 
 
 def _shown(answer: Command) -> tuple[Any, ...]:

@@ -29,6 +29,8 @@ SENTENCES: dict[type, Said] = {
     told.InquiryAnswered: Said(_answered, "answered inquiries"),
     told.OrderGiven: Said(_given, "orders"),
     told.OrderDone: Said(_done, "orders done"),
+    told.NameServersTold: Said("{client} is told to ask {listed} from now on", "lists that were told"),
+    told.SpokenOnce: Said("{client_id} speaks to {broker} for {group}, and then no more", "clients that speak once"),
     told.ThreadsHeld: Said("{broker} has no free thread in its pool {pool} for {ms} ms", "busy pools"),
 }
 """By the class of the event."""

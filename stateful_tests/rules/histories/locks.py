@@ -173,6 +173,8 @@ HISTORIES = (
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0), listens(98_001)),
             kept=(granted(0), granted(60_000), listens(98_001))),
     Written("listener_begins_under_a_fresh_lock", broken=(granted(0, client_id="c2@1"), listens())),
+    Written("listener_begins_under_a_fresh_lock", broken=(started(), listens()),
+            kept=(started(model="BROADCASTING"), listens())),
     Written("refused_lock_is_not_believed", broken=(answered(), heard()), kept=(answered(), heard()),
             views=table(), kept_views=table(locked=False)),
     Written("refused_lock_is_not_believed", broken=(answered(MQ), answered(), heard()),

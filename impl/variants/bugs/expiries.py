@@ -1,0 +1,115 @@
+"""Seeded bugs of what does not last, and of whom clients and slaves turn to when somebody has moved or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from impl.broker.client_housekeeping_service import ClientHousekeepingService
+from impl.broker.registration import Registration
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
+from impl.common.topic_config import TopicConfigSerializeWrapper
+from impl.decisions import fault_strategy, start_offset
+from impl.decisions.start_offset import ConsumeFromWhere, Source
+from impl.hosts.simulation.channel import Channel
+from impl.hosts.simulation.remoting_client import RemotingClient
+from impl.store.index_service import IndexService
+from impl.variants.variant import around, replace, seeded
+
+MINUTES = 60
+
+
+@replace(IndexService, "delete_expired_file")
+def _keep_the_index(self: IndexService, offset: int) -> None:
+    """Nobody takes files of the index away."""
+    del self, offset
+
+
+@around(fault_strategy, "update_duration")
+def _hours_for_who_fails(original: Callable[..., int]) -> Callable[..., int]:
+    def update_duration(latency_ms: int, *, isolation: bool) -> int:
+        return original(latency_ms, isolation=isolation) * (MINUTES if isolation else 1)
+
+    return update_duration
+
+
+@around(RemotingClient, "_name_server_channel")
+def _the_same_for_ever(
+    original: Callable[..., Awaitable[Channel | None]],
+) -> Callable[..., Awaitable[Channel | None]]:
+    async def _name_server_channel(self: RemotingClient) -> Channel | None:
+        """Who has once chosen a name server connects to no other one."""
+        chosen = self._namesrv_addr_choosed  # what it takes the place of has it
+        if chosen is None or chosen not in (self.get_name_server_address_list() or ()):
+            return await original(self)
+        return await self._create_channel(chosen)  # the same
+
+    return _name_server_channel
+
+
+@around(RemotingClient, "update_name_server_address_list")
+def _fewer_are_no_others(original: Callable[..., None]) -> Callable[..., None]:
+    def update_name_server_address_list(self: RemotingClient, addrs: Sequence[str]) -> None:
+        """A list that has nothing new changes nothing."""
+        known = self.get_name_server_address_list()
+        if known is None or not {*addrs} <= {*known}:
+            original(self, addrs)
+
+    return update_name_server_address_list
+
+
+@replace(ClientHousekeepingService, "scan_exception_channel")
+async def _look_at_no_client(self: ClientHousekeepingService) -> None:
+    """Only the end of a connection takes a client out."""
+    del self
+
+
+@around(start_offset, "start_offset_source")
+def _times_are_ends(original: Callable[..., Source]) -> Callable[..., Source]:
+    def start_offset_source(mode: ConsumeFromWhere, stored: int, *, retry_topic: bool) -> Source:
+        """Who is to begin at a time begins at the end."""
+        source = original(mode, stored, retry_topic=retry_topic)
+        return Source.MAX_OFFSET if source is Source.SEARCH_OFFSET else source
+
+    return start_offset_source
+
+
+@around(Registration, "_do_register_broker_all")
+def _one_master_for_ever(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _do_register_broker_all(
+        self: Registration, wrapper: TopicConfigSerializeWrapper, *, check_order_config: bool, oneway: bool,
+        increment: bool = False,
+    ) -> None:
+        """A slave copies from the first master that it was told of."""
+        first, update = self.slave_synchronize.master_addr, self.update_ha_master_address
+        if first is not None:
+            self.update_ha_master_address = lambda _: None
+        await original(self, wrapper, check_order_config=check_order_config, oneway=oneway, increment=increment)
+        if first is not None:
+            self.slave_synchronize.master_addr = first
+        self.update_ha_master_address = update
+
+    return _do_register_broker_all
+
+
+@replace(DefaultMQPushConsumerImpl, "correct_tags_offset")
+def _leave_it(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> None:
+    """Only what was settled moves the offset."""
+    del self, pull_request
+
+
+_bug = partial(seeded, "an idea: what a port forgets about what ends, moves, or was passed over")
+_GO = "apache/rocketmq-client-go #571"
+
+BUGS = (
+    _bug("index-is-for-ever", "No file of the index is ever deleted.", _keep_the_index),
+    _bug("failed-is-shunned-for-hours", "A broker that has failed is shunned for ten hours.", _hours_for_who_fails),
+    _bug("first-name-server-for-ever", "A client asks the name server that it has chosen once.", _the_same_for_ever),
+    _bug("shorter-list-is-no-change", "A client goes on asking name servers that were taken out of its list.",
+         _fewer_are_no_others),
+    _bug("silent-clients-stay", "A broker keeps a client as long as its connection lasts.", _look_at_no_client),
+    _bug("times-are-ends", "A group that is to begin at a time begins at the end.", _times_are_ends),
+    _bug("first-master-for-ever", "A slave follows its master to no other address.", _one_master_for_ever),
+    seeded(_GO, "passed-over-is-read-again", "What a broker has filtered away is never committed.", _leave_it),
+)

@@ -1,0 +1,120 @@
+"""What does not last: keys of records that are gone, brokers that are shunned, name servers that are away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match, machine_of
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.weather import clock_was_set
+
+LONGEST_SHUNNED_MS = 600_000
+"""MQFaultStrategy.notAvailableDuration: of a broker that has failed, or took 15 s or more."""
+
+
+class index_goes_with_the_log(Rule):
+    """A broker that deletes the oldest files of its log deletes those of the index that have keys of nothing else.
+
+    The last file of the index stays in any case.
+    """
+
+    cite = "CleanConsumeQueueService#deleteExpiredFiles, IndexService#deleteExpiredFile"
+    about = "at"
+
+    @after(events.LogExpired)
+    def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:
+        old = [end for end in self.views.index_ends(at)[:-1] if end < event.min_offset]
+        if old:
+            yield self.told(f"the log of {at} begins at {event.min_offset} now, and {len(old)} of the files of its "
+                            f"index have no key of anything behind {max(old)}", at)
+
+
+class shunning_ends(Rule):
+    """A producer that is aware of latency shuns no broker for longer than ten minutes from now on."""
+
+    cite = "MQFaultStrategy: notAvailableDuration, LatencyFaultToleranceImpl#updateFaultItem"
+    about = "at broker_name"
+    excuses = (clock_was_set("at"),)
+
+    @after(events.SendAttempted, events.SendTold)
+    def chooses(self, _: int, at: str, event: events.SendAttempted | events.SendTold) -> Iterator[Told]:
+        del event
+        for name, left_ms in self.views.shunned_ms(at).items():
+            if left_ms > LONGEST_SHUNNED_MS:
+                yield self.told(f"{at} is to shun {name} for {left_ms} ms more", at, name)
+
+
+class silent_client_expires(Duty):
+    """A broker forgets who has said only once that he is there, 120 s later, also if his connection lasts."""
+
+    cite = "ClientHousekeepingService#scanExceptionChannel, ProducerManager#scanNotActiveChannel, ConsumerManager"
+    about = "broker group client_id"
+    within_ms = deadlines.expired
+    excuses = (clock_was_set("broker"),)
+    late = "{broker} lists {client_id} in {group} {waited_ms} ms after he has spoken"
+
+    @on(events.SpokenOnce)
+    def speaks(self, ms: int, _: str, event: events.SpokenOnce) -> None:
+        self.owe(tuple(event), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        at, group, client_id = key
+        listed = {who for (name, _), who in self.views.producers(at).items() if name == group}
+        listed.update(self.views.members(at, group).values() if self.views.has_group(at, group) else ())
+        return super().broken(key, what, waited_ms) if client_id in listed else None
+
+
+class only_listed_name_servers_are_asked(Rule):
+    """A client that was told of other name servers asks no other ones from then on.
+
+    What it has asked before may arrive late, as long as it cannot pass.
+    """
+
+    cite = "NettyRemotingClient#updateNameServerAddressList"
+    about = "client addr"
+
+    told_of = Kept("client", machine="client", ends=(Match(events.ConsumerStarted, of="client=at"),),
+                   begins=(events.NameServersTold,), value=lambda ms, event: (ms, event.listed))
+
+    @on(events.RouteAnswered, events.RouteDenied)
+    def asks(self, ms: int, at: str, event: events.RouteAnswered | events.RouteDenied) -> Iterator[Told]:
+        client = machine_of(event.connection)
+        told_ms, listed = self.told_of.get((client,), (ms, ()))
+        if ms - told_ms > deadlines.waited(self.bounds) and at not in map(machine_of, listed):
+            yield self.told(f"{client} asks {at}, and was told {ms - told_ms} ms before to ask {', '.join(listed)}",
+                            client, at, since_ms=told_ms)
+
+
+class name_server_that_is_away_is_left(Duty):
+    """A client whose name server has ended asks another one, or the same when it is back, the next time it asks.
+
+    Where nothing fails but that, and another name server runs. Clients ask for their routes every 30 s.
+    """
+
+    cite = "NettyRemotingClient#getAndCreateNameserverChannel, MQClientInstance#updateTopicRouteInfoFromNameServer"
+    about = "client"
+    calm = True
+    within_ms = deadlines.asked_elsewhere
+    paid_by = (Match(events.RouteAnswered, events.RouteDenied, of="client=connection.machine"),)
+    excuses = (Excuse("it shuts down", by=Match(events.ConsumerStopping, of="client=at")),)
+    late = "{client} has asked no name server for {waited_ms} ms, since {what} has ended"
+
+    # Whom each client has asked last; who asks by a timer.
+    asks = Kept("client", machine="client", value=lambda _, event: event.namesrv, begins=(
+        Match(events.RouteAnswered, events.RouteDenied, of="client=connection.machine"),))
+    timed = Kept("at", begins=(events.TimerJobBegan,), ends=(events.ConsumerShutDown,))
+
+    @on(events.ProcessKilled)
+    def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
+        del event
+        others = {*self.views.namesrvs()} - {at}
+        if not others:
+            self.owed.clear()
+        for (client,), namesrv in self.asks.items():
+            if namesrv == at and others and (client,) in self.timed:
+                self.owe((client,), ms, at)

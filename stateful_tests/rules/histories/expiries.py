@@ -1,0 +1,112 @@
+"""Written histories of what does not last: keys, brokers that are shunned, clients and name servers that are silent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from impl.decisions.message_queue import MessageQueue
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStarted,
+    LogExpired,
+    NameServersTold,
+    ProcessKilled,
+    RouteAnswered,
+    RouteDenied,
+    SendAttempted,
+    SendTold,
+    SpokenOnce,
+    TimerJobBegan,
+)
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import STORMY, Tables, Written
+
+B, C, C2, P, G, NS, NS2 = "broker-a", "c1", "c2", "p1", "G", "nameserver1", "nameserver2"
+ID, ADDR = "c1@1", "nameserver1:9876"
+INDEX, SHUNNED, SILENT, LISTED, AWAY = ("index_goes_with_the_log", "shunning_ends", "silent_client_expires",
+                                        "only_listed_name_servers_are_asked", "name_server_that_is_away_is_left")
+CALM = Bounds()
+WAITED_MS, ELSEWHERE_MS = deadlines.waited(STORMY), deadlines.asked_elsewhere(CALM)
+Told = tuple[int, str, Any]
+
+EXPIRES = (1, B, LogExpired(B, 100))
+
+
+def index(*ends: int) -> Tables:
+    """Where the records are that each file of the index has a key of last."""
+    return Tables(index_ends=ends)
+
+
+SENDS = (1, P, SendAttempted("p1@1", G, "k", 1, MessageQueue("orders", B, 0), frozenset()))
+IS_TOLD = (1, P, SendTold(G, "k"))
+
+
+def shuns(ms: int) -> Tables:
+    """For how long the producer shuns a broker."""
+    return Tables(shunned_ms=lambda machine: {B: ms} if machine == P else {})
+
+
+SPEAKS = (0, "operator", SpokenOnce(B, G, "x"))
+AS_PRODUCER, AS_MEMBER = Tables(producers={(G, "o:1"): "x"}), Tables(has_group=True, members={"o:1": "x"}, producers={})
+OF_OTHERS = Tables(producers={("H", "o:1"): "x", (G, "o:2"): "y"}, has_group=False, members={"o:1": "x"})
+
+
+def route(ms: int, at: str = NS, who: str = C) -> Told:
+    """A name server is asked for a route."""
+    return ms, at, RouteAnswered(at, "orders", frozenset(), frozenset(), frozenset(), f"{who}:40001")
+
+
+def denied(ms: int, at: str = NS, who: str = C) -> Told:
+    """It has none."""
+    return ms, at, RouteDenied(at, "orders", f"{who}:40001")
+
+
+def told_of(ms: int, *listed: str) -> Told:
+    """The client is told whom to ask."""
+    return ms, C, NameServersTold(C, listed)
+
+
+OTHERS = told_of(10, "nameserver2:9876")
+TIMER = (0, C, TimerJobBegan(ID, "updateTopicRouteInfoFromNameServer", 30_000))
+STARTS = (20, C, ConsumerStarted(ID, G, "CLUSTERING", orderly=False, strategy="AVG"))
+SHUT_DOWN = (2, C, ConsumerShutDown(ID, G))
+BOTH, NOBODY = Tables(namesrvs=[NS, NS2]), Tables(namesrvs=[NS])
+
+
+def dies(ms: int, at: str = NS) -> Told:
+    """A process ends."""
+    return ms, at, ProcessKilled(1, power_loss=False)
+
+
+def looks(ms: int) -> Told:
+    """Somebody else does something, so that rules look."""
+    return ms, "c9", TimerJobBegan("c9@1", "persistAllConsumerOffset", 5_000)
+
+
+HISTORIES = (
+    Written(INDEX, (EXPIRES,), (EXPIRES,), views=index(99, 200), kept_views=index(100, 200), causes=(),
+            says="have no key of anything behind 99"),
+    Written(INDEX, (EXPIRES,), (EXPIRES,), views=index(50, 99, 200), kept_views=index(99), says="2 of the files"),
+    Written(SHUNNED, (SENDS,), (SENDS,), views=shuns(600_001), kept_views=shuns(600_000), says="for 600001 ms more"),
+    Written(SHUNNED, (IS_TOLD,), ((1, C, IS_TOLD[2]),), views=shuns(600_001)),
+    *(Written(SILENT, (SPEAKS,), (SPEAKS,), views=listed, kept_views=OF_OTHERS, says="lists x in G")
+      for listed in (AS_PRODUCER, AS_MEMBER)),
+    *(Written(LISTED, (OTHERS, asked(11 + WAITED_MS)), (OTHERS, asked(10 + WAITED_MS)), says="was told")
+      for asked in (route, denied)),
+    Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, route(11 + WAITED_MS, NS2))),
+    Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, route(11 + WAITED_MS, who=C2))),
+    Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, STARTS, route(11 + WAITED_MS))),
+    Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, told_of(20, ADDR), route(30 + WAITED_MS))),
+    *(Written(AWAY, (TIMER, asked(1), dies(10)), (TIMER, asked(1), dies(10), other(20, NS2)), views=BOTH, bounds=CALM,
+              says="has asked no name server") for asked in (route, denied) for other in (route, denied)),
+    Written(AWAY, (TIMER, route(1), dies(10), looks(11 + ELSEWHERE_MS), route(12 + ELSEWHERE_MS, NS2)),
+            (TIMER, route(1), dies(10), looks(10 + ELSEWHERE_MS), route(11 + ELSEWHERE_MS, NS2)), views=BOTH,
+            bounds=CALM),
+    Written(AWAY, (TIMER, route(1), dies(10)), (route(1), dies(10)), views=BOTH, bounds=CALM),
+    Written(AWAY, (TIMER, route(1), dies(10)), (TIMER, SHUT_DOWN, route(3), dies(10)), views=BOTH, bounds=CALM),
+    Written(AWAY, (TIMER, route(1), dies(10)), (TIMER, route(1), route(2, NS2), dies(10)), views=BOTH, bounds=CALM),
+    Written(AWAY, (TIMER, route(1), dies(10)), (TIMER, route(1), dies(10)), views=BOTH, kept_views=NOBODY, bounds=CALM),
+    Written(AWAY, (TIMER, route(1), dies(10)), (TIMER, route(1), dies(10)), views=BOTH, bounds=CALM,
+            kept_views=Tables(namesrvs=[NS, NS2], calm=False)),
+)
