@@ -7,7 +7,6 @@ from math import inf
 from typing import NamedTuple
 
 from impl import events
-from impl.decisions.flags import PERM_READ
 from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.transaction_check import TRANSACTION_TIMEOUT_MS
@@ -26,7 +25,7 @@ IN_A_ROW = 8
 
 
 class closed_is_not_read(Rule):
-    """A broker lets each group pull that may consume, of each topic that may be read, and refuses all others.
+    """A broker that may be read lets each group pull that may consume, of each topic that may be, and no others.
 
     Looked at where neither was changed while it was asked.
     """
@@ -58,8 +57,8 @@ class closed_is_not_read(Rule):
 def is_closed(views: Views, broker: str, name: str) -> bool | None:
     """Whether a group may not read a topic; None: the broker does not have the topic. name -- both, with a blank."""
     group, topic = name.split()
-    data = views.topics(broker).get(topic)
-    return None if data is None else not data.perm & PERM_READ or views.may_consume(broker, group) is False
+    is_open = views.may_be_read(broker, topic)
+    return None if is_open is None else not is_open or views.may_consume(broker, group) is False
 
 
 class Lock(NamedTuple):

@@ -68,13 +68,26 @@ class BrokerViews:
         return found is not None and found.config.slave_read_enable
 
     def topics(self, broker: str) -> dict[str, QueueData]:
-        """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues."""
+        """TopicConfigManager.topicConfigTable, as it is routed: topic to its queues.
+
+        A broker that may not be read and written registers all of them with its own permission, and without flags.
+        """
         found = self.living.broker(broker)
         if found is None:
             return {}
-        return {topic: QueueData(found.config.broker_name, config.read_queue_nums, config.write_queue_nums, config.perm,
-                                 config.topic_sys_flag)
-                for topic, config in found.topic_config_manager.topic_config_table.entries()}
+        own, table = found.config.broker_permission, found.topic_config_manager.topic_config_table.entries()
+        is_open = own & PERM_READ and own & PERM_WRITE
+        return {topic: QueueData(found.config.broker_name, config.read_queue_nums, config.write_queue_nums,
+                                 *((config.perm, config.topic_sys_flag) if is_open else (own, 0)))
+                for topic, config in table}
+
+    def may_be_read(self, broker: str, topic: str) -> bool | None:
+        """Whether a broker may be read (BrokerConfig.brokerPermission), and its topic; None: it has no such topic."""
+        found = self.living.broker(broker)
+        config = None if found is None else found.topic_config_manager.topic_config_table.get(topic)
+        if found is None or config is None:
+            return None
+        return bool(found.config.broker_permission & config.perm & PERM_READ)
 
     def topic_version(self, broker: str) -> tuple[int, int]:
         """TopicConfigManager.dataVersion: time and counter, of a broker that runs."""

@@ -329,6 +329,8 @@ PLANTED = (
     ("only_subscribed_is_delivered", "repaired+seeded-and-is-or", "filtered", "calm", 0),
     ("acknowledged_is_delivered", "repaired+seeded-between-has-no-ends", "filtered", "calm", 0),
     ("only_slow_brokers_are_shunned", "repaired+seeded-slow-is-shunned-for-hours", "shunned", "calm", 0),
+    ("closed_is_not_read", "repaired+seeded-closed-broker-is-read", "permitted", "calm", 0),
+    ("routes_say_what_brokers_have", "repaired+seeded-closed-broker-registers-as-open", "permitted", "calm", 0),
     ("index_goes_with_the_log", "repaired+seeded-index-is-for-ever", "cramped", "calm", 0),
     ("shunning_ends", "repaired+seeded-failed-is-shunned-for-hours", "sending", "calm", 0),
     ("name_server_that_is_away_is_left", "repaired+seeded-first-name-server-for-ever", "passers_by", "calm", 0),

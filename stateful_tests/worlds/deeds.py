@@ -12,6 +12,7 @@ from typing import Any
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common.request_code import RequestCode
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.events import NameServersTold
 from impl.hosts.simulation.node import Node
@@ -27,6 +28,7 @@ NO_TOPICS = ("refunds", "payments")
 LISTEN_PORT, MOVED_PORTS = 10_911, 20
 """BrokerConfig: listenPort; and how far away another one is, as slaves connect to the next one."""
 MOVING_MS = 100
+PERMISSIONS = PERM_READ, PERM_WRITE, PERM_READ | PERM_WRITE
 BETWEEN_MS = 2_300
 """So long behind the timers of clients, which go every 5 s."""
 ARRIVALS, ARRIVAL_MS, ARRIVING = 3, 1_700, 2
@@ -290,6 +292,15 @@ def move_master(world: World) -> Done:
     world.set_broker_up_as(machine, listen_port=port)
     _shut_broker_down(world, machine, MOVING_MS)
     return machine, f"shuts down, and starts again at port {port}"
+
+
+def permit(world: World) -> Done:
+    """An operator says whether a master may be read, and written, and starts it again."""
+    machine, permission = each_of(world, ("which master", [name for name in masters(world) if world.alive(name)]),
+                                  ("what may be done there", PERMISSIONS))
+    world.set_broker_up_as(machine, broker_permission=permission)
+    _shut_broker_down(world, machine, MOVING_MS)
+    return machine, f"starts again with the permission {permission}"
 
 
 def move_name_servers(world: World) -> Done:

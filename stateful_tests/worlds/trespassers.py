@@ -69,6 +69,13 @@ def try_what_is_closed(world: World) -> Done:
     return done
 
 
+def try_to_read(world: World) -> Done:
+    """A stranger pulls some topics, as some groups, at all masters."""
+    for broker in masters(world):
+        _pull_as_all(world, broker)
+    return "masters", "are asked for messages by strangers"
+
+
 def _pull_as_all(world: World, broker: str) -> None:
     if broker in world.brokers:
         ask_all(world, broker, world.brokers[broker].broker_addr, [

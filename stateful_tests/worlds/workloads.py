@@ -252,6 +252,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              _GROUPS),
     Workload("guarded", "Operators close and open what strangers try to read, and stop brokers.", guarded,
              (*(trespassers.try_what_is_closed,) * 3, *(deeds.stop_broker,) * 2, deeds.join), _GROUPS),
+    Workload("permitted", "Operators say of masters that they may only be read, or written; strangers read them.",
+             guarded, (*(deeds.permit,) * 2, *(trespassers.try_to_read,) * 2, *_COME_AND_GO), _GROUPS),
     Workload("searched", "Strangers end half messages that are not theirs, and ask for messages by place and key.",
              sending(Sending(TOPIC, (ORDERED, IN_TRANSACTION), transaction_ms=TRANSACTION_MS), transactions=True),
              (*(trespassers.end_what_is_not_theirs,) * 2, *(trespassers.look_for_a_message,) * 2), _GROUPS),

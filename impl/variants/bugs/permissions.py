@@ -8,16 +8,19 @@ from math import inf
 
 from impl.broker.broker2client import Broker2Client
 from impl.broker.producer_manager import ProducerManager
-from impl.broker.pull_checks import PullChecks
+from impl.broker.pull_checks import LegalPull, PullChecks
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.refusal import Refusal
+from impl.broker.registration import Registration
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.transaction import end_transaction_processor
 from impl.common.headers import EndTransactionRequestHeader, PullMessageRequestHeader, ResetOffsetRequestHeader
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions import index_slots
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.namesrv.route_info_manager import RouteInfoManager
 from impl.ports.remoting import Channel, Command, Connection
 from impl.ports.threads import Interleave
@@ -55,6 +58,30 @@ def _let_every_topic_be_read(original: Callable[..., None]) -> Callable[..., Non
                 raise
 
     return _check_topic
+
+
+@around(PullChecks, "check")
+def _let_every_broker_be_read(original: Callable[..., LegalPull]) -> Callable[..., LegalPull]:
+    def check(self: PullChecks, channel: Connection, header: PullMessageRequestHeader) -> LegalPull:
+        """Nobody looks at brokerPermission."""
+        config = self.tables.config
+        self.tables.config = copy_of(config, broker_permission=PERM_READ | PERM_WRITE)
+        try:
+            legal = original(self, channel, header)
+        except Refusal:
+            self.tables.config = config
+            raise
+        self.tables.config = config
+        return legal
+
+    return check
+
+
+@replace(Registration, "_with_permission")
+def _register_as_is(self: Registration, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
+    """Topics have their own permissions, whatever that of their broker is."""
+    del self
+    return wrapper
 
 
 @replace(RouteInfoManager, "scan_not_active_broker")
@@ -104,6 +131,10 @@ BUGS = (
             replacements=(_let_every_group_read,)),
     Variant("seeded-closed-topic-is-read", "bug", "A topic that nobody may read is pulled.", _IDEA,
             replacements=(_let_every_topic_be_read,)),
+    Variant("seeded-closed-broker-is-read", "bug", "A broker that may not be read is pulled.", _IDEA,
+            replacements=(_let_every_broker_be_read,)),
+    Variant("seeded-closed-broker-registers-as-open", "bug", "A broker that may not be written registers as if it "
+            "might.", _IDEA, replacements=(_register_as_is,)),
     Variant("seeded-silent-broker-stays", "bug", "A name server keeps a broker as long as its connection lasts.", _IDEA,
             replacements=(_look_at_nobody,)),
     Variant("seeded-reset-is-always-forced", "bug", "A reset without force sends members on.", _IDEA,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from impl.decisions.flags import PERM_READ
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
-from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
     HalfMessageEnded,
@@ -42,7 +42,7 @@ STARTS, STARTS_AS_SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B
 
 def may(perm: int = 6, consumes: bool | None = True) -> Tables:
     """The permission of the topic, and whether the group may consume; None: it is not configured."""
-    return Tables(topics={"orders": QueueData(B, 4, 4, perm, 0)}, may_consume=consumes)
+    return Tables(may_be_read=bool(perm & PERM_READ), may_consume=consumes)
 
 
 def tries(what: str = MAY_READ, number: int = 1) -> Told:
@@ -55,7 +55,7 @@ def is_told(code: int, what: str = MAY_READ, number: int = 1) -> Told:
     return 2, OPERATOR, InquiryAnswered(B, what, NAME, number, (code,))
 
 
-OPEN, SHUT = QueueData(B, 4, 4, 6, 0), QueueData(B, 4, 4, 2, 0)
+OPEN, SHUT = True, False
 
 
 # Locks ----------------------------------------------------------------------------------------------------------------
@@ -133,12 +133,13 @@ HISTORIES = (
     Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(19)), views=may(), says="may be, and is answered 16"),
     Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(0)), views=may(consumes=None)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2),
-            kept_views=Tables(topics=Turns({"orders": SHUT}, {"orders": OPEN}), may_consume=None)),
-    Written(READ, (tries(), is_told(0)), (tries(), is_told(17)), views=may(perm=2), kept_views=Tables(topics={})),
+            kept_views=Tables(may_be_read=Turns(SHUT, OPEN), may_consume=None)),
+    Written(READ, (tries(), is_told(0)), (tries(), is_told(17)), views=may(perm=2),
+            kept_views=Tables(may_be_read=None)),
     Written(READ, (tries(), is_told(0)), (tries("end"), is_told(0, "end")), views=may(perm=2)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0, number=2)), views=may(perm=2)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(0)), views=may(perm=2), kept_views=Tables(
-        topics={"orders": SHUT}, may_consume=None, calm=False)),
+        may_be_read=SHUT, may_consume=None, calm=False)),
     Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(who="c2")),
             views=clock(0, 59_000), says="is granted queue 0 of orders at broker-a, which c1 was granted last"),
     Written(LOCK, (answered(MQ), answered(who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 61_000),
