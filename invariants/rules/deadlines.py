@@ -244,6 +244,8 @@ all_delays_over = after_healing(LONGEST_DELAY_MS + CALL_MS)
 HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
 CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
 CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT
+given_up_at_last = takes(CHECK_ROUND_MS + CHECK_MS)
+"""A round of checks that is under way has ended, and the next one has come past a half message."""
 all_checked = after_healing(HALF_MESSAGE_MS + CHECK_ROUND_MS + 2 * CHECK_MS)
 """Half messages are old enough, a round that is under way has ended, and the next one comes past them."""
 TRANSACTION_CHECK_MS = 10_000  # BrokerConfig#transactionCheckInterval in worlds of transactions

@@ -148,14 +148,15 @@ class ordered_messages_stay_in_order(Rule):
     cite = "ConsumeMessageOrderlyService.ConsumeRequest#run, RebalanceLockManager#tryLockBatch"
     about = "at group mq"
 
-    # The offsets that listeners of a group work on, at which machine, and whether it is their last attempt.
+    # The offsets that listeners of a group work on, at which machine, and whether it is their last attempt. Members
+    # that broadcast share no queue: each is a group of its own.
     open = Kept("group mq", survives="all")
 
     @on(MessagesGiven)
     def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
         if not event.orderly or not event.offsets:
             return
-        open_at = self.open.setdefault((event.group, event.mq), {})
+        open_at = self.open.setdefault((self._readers(at, event.group), event.mq), {})
         for offset in [offset for offset in open_at if offset >= event.offsets[0]]:
             del open_at[offset]
         if open_at:
@@ -167,7 +168,7 @@ class ordered_messages_stay_in_order(Rule):
 
     @on(MessagesAnswered)
     def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
-        open_at = self.open.get((event.group, event.mq), {})
+        open_at = self.open.get((self._readers(at, event.group), event.mq), {})
         for offset, answer in zip(event.offsets, event.answers, strict=True):
             worker, is_last = open_at.get(offset, ("", False))
             if worker == at and (answer in {SUCCESS, HELD} or is_last):
@@ -175,12 +176,15 @@ class ordered_messages_stay_in_order(Rule):
 
     @on(events.OffsetFoundIllegal)
     def is_sent_on(self, _: int, at: str, event: events.OffsetFoundIllegal) -> None:
-        del at
         stored = [has.min_offset for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
                   if (has := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
-        open_at = self.open.get((event.group, event.mq), {})
+        open_at = self.open.get((self._readers(at, event.group), event.mq), {})
         for offset in [offset for offset in open_at if offset < min(stored, default=0)]:
             del open_at[offset]
+
+    def _readers(self, at: str, group: str) -> tuple[str, ...]:
+        """Who shares a queue with a member."""
+        return (group, at) if self.facts.broadcasts(at, group) else (group,)
 
 
 class Delivered(Promise):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
@@ -14,6 +15,8 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import clock_was_set
 
+ROW_MS, REST_MS = 60_000, 10
+"""ConsumeMessageOrderlyService: MAX_TIME_CONSUME_CONTINUOUSLY, and for how long its end is put off then."""
 _UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
 _TAKEN = Match(events.QueueTaken, of="at group mq")
 
@@ -207,3 +210,35 @@ class leaver_commits_before_it_leaves(Rule):
         elif event.offset > before:
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} behind its goodbye", at,
                             event.group, event.mq, since_ms=since_ms)
+
+
+class ordered_queue_rests_after_a_minute(Rule):
+    """Who works on a queue in order begins no batch after a minute without rest: others get the thread for 10 ms.
+
+    Looked at where nothing fails, and as long as the queue has messages.
+    """
+
+    cite = "ConsumeMessageOrderlyService.ConsumeRequest#run: MAX_TIME_CONSUME_CONTINUOUSLY"
+    about = "at client_id group mq"
+    calm = True
+
+    # When a row of batches has begun, and its last one ended.
+    begun_ms = Kept("at client_id group mq", ends=(events.QueueDropped,))
+    ended_ms = Kept("at client_id group mq", ends=(events.QueueDropped,), begins=(events.ListenerEnded,))
+
+    @on(events.MessagesFound)
+    def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
+        # A queue that nobody works on may have been empty until now.
+        if (at, *event[:3]) not in self.facts.busy:
+            self.ended_ms.pop((at, *event[:3]), None)
+
+    @on(events.ListenerStarted)
+    def begins(self, ms: int, at: str, event: events.ListenerStarted) -> Iterator[Told]:
+        key = at, *event
+        if ms - self.ended_ms.get(key, -inf) >= REST_MS:
+            self.begun_ms[key] = ms
+        since_ms = self.begun_ms.get(key, ms)
+        if ms - since_ms > ROW_MS:
+            self.begun_ms[key] = ms
+            yield self.told(f"{at} has worked on {queue_text(event.mq)} for {ms - since_ms} ms, and begins again", *key,
+                            since_ms=since_ms)

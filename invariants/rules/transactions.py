@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import (
+    RMQ_SYS_SCHEDULE_TOPIC,
+    RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC,
+    RMQ_SYS_TRANS_HALF_TOPIC,
+)
+from invariants.rules import deadlines
 from invariants.rules.match import Match
-from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
 
 _NOBODY_KNOWS, _ROLLBACK = "UNKNOW", "ROLLBACK_MESSAGE"
@@ -92,3 +97,34 @@ class half_message_is_not_delayed(Rule):
     def appends(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
         if event.topic == RMQ_SYS_SCHEDULE_TOPIC and (event.key,) in self.halves:
             yield self.told(f"{at} delays {event.key}", at, event.key)
+
+
+class given_up_can_be_found(Duty):
+    """Where nothing fails a half message that its broker has asked about for the last time is put where people look.
+
+    It is given up in the round behind the last question, unless that is answered.
+    """
+
+    cite = "DefaultTransactionalMessageCheckListener#resolveDiscardMsg"
+    about = "broker key"
+    calm = True
+    within_ms = deadlines.given_up_at_last
+    late = "{broker} has asked {what} times about {key}, and has put it nowhere in {waited_ms} ms"
+
+    # How often a broker has put each half message: before the first question, and with each one.
+    put = Kept("at key")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            times = self.put[at, event.key] = self.put.get((at, event.key), 0) + 1
+            most = self.views.transaction_check_max(at)
+            if most is not None and times == most + 1:
+                self.owe((at, event.key), ms, most)
+        elif event.topic == RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC:
+            self.pay((at, event.key))
+
+    @on(events.EndTransactionTaken)
+    def ends(self, _: int, at: str, event: events.EndTransactionTaken) -> None:
+        if event.state != _NOBODY_KNOWS:
+            self.pay((at, event.key))

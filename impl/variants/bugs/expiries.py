@@ -7,11 +7,17 @@ from functools import partial
 
 from impl.broker.client_housekeeping_service import ClientHousekeepingService
 from impl.broker.registration import Registration
+from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
+from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
+from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
+from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions import fault_strategy, start_offset
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere, Source
+from impl.events import MessagesTaken
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
 from impl.store.index_service import IndexService
@@ -99,6 +105,38 @@ def _leave_it(self: DefaultMQPushConsumerImpl, pull_request: PullRequest) -> Non
     del self, pull_request
 
 
+@replace(ConsumeMessageOrderlyService, "_may_consume")
+def _wait_for_a_lock(self: ConsumeMessageOrderlyService, pq: ProcessQueue) -> bool:
+    """Also who shares no queue with others, and asks for no lock."""
+    del self
+    return pq.locked and not pq.is_lock_expired()
+
+
+@around(ConsumeMessageOrderlyService, "_consume_in_order")
+def _go_on_and_on(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _consume_in_order(self: ConsumeMessageOrderlyService, mq: MessageQueue, pq: ProcessQueue) -> None:
+        """As long as there are messages, and the lock is believed in, nobody looks at the clock."""
+        if not self._may_consume(pq):  # what it takes the place of has it
+            await original(self, mq, pq)
+            return
+        size, goes_on = self.consumer.config.consume_message_batch_max_size, True
+        while goes_on and not pq.dropped and self._may_consume(pq):  # the same
+            msgs = pq.take_messages(size)
+            self._report(MessagesTaken, mq, pq, msgs)  # the same
+            self.consumer.reset_retry_topic(msgs)
+            goes_on = bool(msgs) and await self.consume(mq, pq, msgs)
+        if goes_on:
+            await original(self, mq, pq)
+
+    return _consume_in_order
+
+
+@replace(DefaultTransactionalMessageCheckListener, "resolve_discard_msg")
+async def _throw_away(self: DefaultTransactionalMessageCheckListener, half: MessageExt) -> None:
+    """Nobody is asked any more, and nobody finds it."""
+    del self, half
+
+
 _bug = partial(seeded, "an idea: what a port forgets about what ends, moves, or was passed over")
 _GO = "apache/rocketmq-client-go #571"
 
@@ -110,6 +148,11 @@ BUGS = (
          _fewer_are_no_others),
     _bug("silent-clients-stay", "A broker keeps a client as long as its connection lasts.", _look_at_no_client),
     _bug("times-are-ends", "A group that is to begin at a time begins at the end.", _times_are_ends),
+    _bug("everybody-waits-for-locks", "Who broadcasts in order waits for a lock that nobody asks for.",
+         _wait_for_a_lock),
+    _bug("ordered-queues-never-rest", "Who works on a queue in order keeps its thread as long as there are messages.",
+         _go_on_and_on),
+    _bug("given-up-is-thrown-away", "A half message that is given up is nowhere.", _throw_away),
     _bug("first-master-for-ever", "A slave follows its master to no other address.", _one_master_for_ever),
     seeded(_GO, "passed-over-is-read-again", "What a broker has filtered away is never committed.", _leave_it),
 )

@@ -8,6 +8,7 @@ import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
+    ConsumerStarted,
     DelayLevelEnded,
     HeartbeatRefused,
     MessageAppended,
@@ -114,6 +115,7 @@ def refused(client: str) -> Told:
 OFF = 3, B, ProcessKilled(1, True)
 DIED = 4, B, ThreadDied("ReputMessageService", "java.lang.InternalError", None)
 HEALED, REFUSED = (9, "", WorldHealed()), refused(C2)
+TO_ALL = tuple((0, one, ConsumerStarted(f"{one}@1", G, "BROADCASTING", True)) for one in (C, C2))
 BROADCASTS = MEMBER._replace(message_model="BROADCASTING")
 
 WITHOUT = Tables(**{
@@ -168,6 +170,11 @@ HISTORIES = (
             kept=(sent(0, 5, 2, group="P"), given(1, 5), put_off(2, 5))),
     Written("failure_is_retried_once", broken=(sent(0, 5, 2), given(1, 5), put_off(2, 5)), causes=()),
 
+    # Members that broadcast are given a queue each for itself.
+    Written("ordered_messages_stay_in_order",
+            broken=(*TO_ALL, given(1, 5, orderly=True), given(2, 6, orderly=True)), says="c1 has not settled 5",
+            kept=(*TO_ALL, given(1, 5, orderly=True), given(2, 6, orderly=True, at=C2), answered(3, 5),
+                  given(4, 6, orderly=True), sent_on())),
     Written("ordered_messages_stay_in_order", broken=(given(1, 5, orderly=True), given(2, 6, orderly=True)),
             kept=(given(1, 5, orderly=True), answered(2, 5), given(3, 6, orderly=True)), says="c1 has not settled 5"),
     Written("ordered_messages_stay_in_order",

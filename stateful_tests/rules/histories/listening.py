@@ -15,6 +15,7 @@ from impl.events import (
     MessageAppended,
     MessagesAnswered,
     MessagesExpired,
+    MessagesFound,
     MessagesGiven,
     MessagesSettled,
     OffsetSent,
@@ -68,7 +69,30 @@ def says_goodbye(why: str = "unregistered") -> Told:
     return 4, B, ConsumerRemoved(B, G, ID, f"{C}:1", why, attached=True)
 
 
+ROW = "ordered_queue_rests_after_a_minute"
+
+
+def batch(ms: int, until_ms: int, mq: MessageQueue = MQ) -> tuple[Told, Told]:
+    """A listener works for so long."""
+    return (ms, C, ListenerStarted(ID, G, mq)), (until_ms, C, ListenerEnded(ID, G, mq))
+
+
+def found(ms: int, mq: MessageQueue = MQ) -> Told:
+    """A pull finds a message."""
+    return ms, C, MessagesFound(ID, G, mq, (7,))
+
+
 HISTORIES = (
+    Written(ROW, (*batch(0, 30_000), *batch(30_009, 60_000), *batch(60_001, 60_002)),
+            (*batch(0, 30_000), *batch(30_010, 60_000), *batch(60_009, 60_010)), says="for 60001 ms"),
+    Written(ROW, (*batch(0, 60_000), *batch(60_001, 60_002)), (*batch(0, 59_999), *batch(60_000, 60_002))),
+    Written(ROW, (*batch(0, 60_000), *batch(60_001, 60_002)), (*batch(0, 60_000), *batch(60_001, 60_002, MQ2))),
+    Written(ROW, (*batch(0, 60_000), *batch(60_001, 60_002)),
+            (*batch(0, 60_000), (60_000, *DROPPED[1:]), *batch(60_001, 60_002))),
+    Written(ROW, (*batch(0, 60_000), found(60_000, MQ2), *batch(60_001, 60_002)),
+            (*batch(0, 60_000), found(60_000), *batch(60_001, 60_002))),
+    Written(ROW, (batch(0, 60_000)[0], found(50_000), batch(0, 60_000)[1], *batch(60_001, 60_002)),
+            (*batch(0, 60_000), *batch(60_001, 60_002)), kept_views=Tables(calm=False)),
     Written("queue_has_one_thread", (BEGINS, BEGINS), (BEGINS, ENDS, BEGINS), says="a second listener"),
     Written("queue_has_one_thread", (BEGINS, DROPPED, TAKEN, BEGINS), (BEGINS, KILLED, BEGINS)),
     Written("queue_has_one_thread", (BEGINS, BEGINS), (BEGINS, (1, C, ListenerStarted(ID, G, MQ2)),

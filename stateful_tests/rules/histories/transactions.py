@@ -13,7 +13,9 @@ from impl.events import (
     TransactionAnswered,
     TransactionAsked,
 )
-from stateful_tests.rules.written import Written
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
+from stateful_tests.rules.written import Tables, Written
 
 A, B, P, G = "broker-a", "broker-b", "producer1", "P"
 HALF, DELAYED = "RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
@@ -49,7 +51,27 @@ def answered(code: int = 0) -> Told:
 DOES, CHECKS = ((3, P, TransactionAsked(G, "k", checked)) for checked in (False, True))
 RULE = "transaction_ends_as_its_listener_says"
 
+GIVEN_UP, CHECK_MAX = "given_up_can_be_found", "TRANS_CHECK_MAX_TIME_TOPIC"
+ASKED_TWICE, CALM = Tables(transaction_check_max=2), Bounds()
+THRICE, LAST_MS = (put(), put(), put()), deadlines.given_up_at_last(CALM)
+
+
+def later(ms: int, told: Told) -> Told:
+    """The same at another time."""
+    return ms, *told[1:]
+
+
 HISTORIES = (
+    *(Written(GIVEN_UP, THRICE, (*THRICE, ended), views=ASKED_TWICE, bounds=CALM, says="has asked 2 times about k")
+      for ended in (put(CHECK_MAX), ends(COMMIT), ends(ROLLBACK, checked=True))),
+    Written(GIVEN_UP, (*THRICE, ends(UNKNOW)), THRICE[1:], views=ASKED_TWICE, bounds=CALM),
+    Written(GIVEN_UP, (*THRICE, put(CHECK_MAX, at=B)), (put(), put(), put(at=B)), views=ASKED_TWICE, bounds=CALM),
+    Written(GIVEN_UP, (*THRICE, put(DELAYED)), (put(), put(), put(DELAYED)), views=ASKED_TWICE, bounds=CALM),
+    Written(GIVEN_UP, (*THRICE, later(2 + LAST_MS, DOES), later(3 + LAST_MS, put(CHECK_MAX))),
+            (*THRICE, later(1 + LAST_MS, DOES), later(2 + LAST_MS, put(CHECK_MAX))), views=ASKED_TWICE, bounds=CALM),
+    Written(GIVEN_UP, THRICE, THRICE, views=ASKED_TWICE, bounds=CALM,
+            kept_views=Tables(transaction_check_max=2, calm=False)),
+    Written(GIVEN_UP, THRICE, THRICE, views=ASKED_TWICE, bounds=CALM, kept_views=Tables(transaction_check_max=None)),
     Written(RULE, (says(COMMIT), ends(ROLLBACK)), (says(COMMIT), ends(COMMIT)), says="and the listener says COMMIT"),
     Written(RULE, (says("NULL"), ends(COMMIT)), (says("NULL"), ends(UNKNOW)), says="listener says UNKNOW"),
     Written(RULE, (says("EXCEPTION", checked=True), ends(ROLLBACK, checked=True)),
