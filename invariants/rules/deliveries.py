@@ -44,6 +44,8 @@ class attempts_are_counted(Rule):
     excuses = (
         Excuse("it is tried again where it is, and something has failed: it may not have been sent back",
                when=lambda rule, _: rule.in_place and not rule.views.calm()),
+        Excuse("it is tried again where it is, as its client was told that it could not be sent back",
+               when=lambda rule, _: rule.in_place and rule.unsent),
         cause("X20", "the client's own producer has sent it a second time",
               when=lambda rule, told: told.about[2:] in rule.again),
     )
@@ -51,13 +53,16 @@ class attempts_are_counted(Rule):
     # Messages that clients have sent to retry topics again; how often each was tried, in its queue, when it was given.
     again = Kept("key", survives="all", begins=(_SENT_AGAIN,))
     tried = Kept("at group mq offset")
-    in_place = False
+    failed = Kept("at key", begins=(Match(events.SendFailed, having=lambda one: (
+        one.group == CLIENT_INNER_PRODUCER_GROUP)),))
+    in_place = unsent = False
 
     @on(MessagesGiven)
     def gives(self, _: int, at: str, event: MessagesGiven) -> Iterator[Told]:
         for key, offset, attempt in zip(event.keys, event.offsets, event.attempts, strict=True):
             place = at, event.group, event.mq, offset
             self.in_place = 0 <= self.tried.get(place, -1) < attempt
+            self.unsent = self.failed.pop((at, key), None) is not None
             self.tried[place] = attempt
             if event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX) and not attempt:
                 yield self.told(f"{at} is given {key} of the retry topic, as if it had never been tried", at,

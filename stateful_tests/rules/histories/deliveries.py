@@ -19,6 +19,7 @@ from impl.events import (
     ProcessKilled,
     ProcessStarted,
     SendAttempted,
+    SendFailed,
     StoreLoaded,
     ThreadDied,
     WorldHealed,
@@ -68,6 +69,11 @@ BEGUN, GOES_ON = (given(1, 5, orderly=True),), given(3, 6, orderly=True, at=C2)
 def sent(ms: int, offset: int, attempt: int = 1, group: str = "CLIENT_INNER_PRODUCER") -> Told:
     """A client sends a message."""
     return ms, C, SendAttempted(C, group, f"k{offset}", attempt, AGAIN)
+
+
+def unsent(key: str = "k5", group: str = "CLIENT_INNER_PRODUCER", at: str = C) -> Told:
+    """A producer is told that it could not send a message."""
+    return 2, at, SendFailed(f"{at}@1", group, key, "%RETRY%G", 10_002, 3, 3, 6, 3_000)
 
 
 def appended(ms: int, offset: int, topic: str = "orders") -> Told:
@@ -139,6 +145,16 @@ HISTORIES = (
     Written("attempts_are_counted",
             broken=(given(1, 5, attempt=2), (2, C, ProcessKilled(1, power_loss=False)), given(3, 5, attempt=3)),
             views=FAILS),
+    # What its client could not send back is given once more, where it is.
+    Written("attempts_are_counted", broken=(
+        given(1, 5, attempt=2), unsent(), given(3, 5, attempt=3), given(4, 5, attempt=4)),
+            kept=(given(1, 5, attempt=2), unsent(), given(3, 5, attempt=3), unsent(), given(5, 5, attempt=4)),
+            says="sent back 4 times", causes=()),
+    *(Written("attempts_are_counted", broken=(given(1, 5, attempt=2), other, given(3, 5, attempt=3)),
+              kept=(given(1, 5, attempt=2), unsent(), given(3, 5, attempt=3)))
+      for other in (unsent(key="k6"), unsent(group="P"), unsent(at=C2))),
+    Written("attempts_are_counted", broken=(unsent(), given(3, 5, attempt=3)),
+            kept=(given(1, 5, attempt=2), unsent(), given(3, 5, attempt=3))),
     Written("attempts_are_counted", broken=(sent(0, 5, 2), given(1, 5, mq=AGAIN)), causes=("X20",),
             kept=(given(1, 5, mq=AGAIN, attempt=1),), says="as if it had never been tried"),
     Written("attempts_are_counted", broken=(sent(0, 5), sent(0, 5, 2, "P"), sent(0, 6, 2), given(1, 5, mq=AGAIN)),
