@@ -11,6 +11,8 @@ from invariants.rules.rule import Kept, Rule, Told, on
 
 _COPIES = RMQ_SYS_SCHEDULE_TOPIC, RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
 """How topics begin that have copies of what was sent back."""
+_PROCESS_DIGITS, _FIRST = 20, 3
+"""So many digits of a unique id name the process that has made it; so many of its messages are looked at."""
 
 
 class dead_letter_is_there_at_once(Rule):
@@ -84,3 +86,25 @@ class retried_pull_goes_on(Rule):
             yield self.told(f"{at} tells {event.group} to pull queue {event.queue_id} of {event.topic} again at once, "
                             f"from {event.next_offset} on as before",
                             event.broker, event.group, event.topic, event.queue_id)
+
+
+class message_is_born_where_its_id_says(Rule):
+    """A message says that it was born at the host that has sent it, with whose address its unique id begins.
+
+    Looked at with the first messages of each process in each topic of a broker, but for the topics of copies.
+    """
+
+    cite = "SendMessageProcessor#asyncSendMessage: setBornHost, MessageClientIDSetter#createUniqID"
+    about = "at key"
+
+    looked_at = Kept("at process topic", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        if event.key is None or event.topic.startswith(_COPIES):
+            return
+        who = at, event.key[:_PROCESS_DIGITS], event.topic
+        self.looked_at[who] = self.looked_at.get(who, 0) + 1
+        written = self.views.written(at, *event[4:6]) if self.looked_at[who] <= _FIRST else None
+        if written and not event.key.startswith(written.born_address):
+            yield self.told(f"{event.key} was born at {written.born_address}, says {at}", at, event.key)

@@ -34,12 +34,13 @@ class Written(NamedTuple):
     """What a record says of the message that its application has sent, where a broker writes that down again.
 
     content -- body and flag as they are stored, and whether the body is compressed, as a number. born -- time in ms and
-    host. properties -- pairs of name and value, sorted.
+    host. properties -- pairs of name and value, sorted. born_address -- the address of that host, in hex digits.
     """
 
     content: int
     born: tuple[int, str]
     properties: tuple[tuple[str, str], ...]
+    born_address: str = ""
 
 
 class Replicated(NamedTuple):

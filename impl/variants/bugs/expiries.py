@@ -20,7 +20,10 @@ from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.events import MessagesTaken
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
+from impl.store.default_message_store import DefaultMessageStore
 from impl.store.index_service import IndexService
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.store.put_message_result import PutMessageFuture
 from impl.variants.variant import around, replace, seeded
 
 MINUTES = 60
@@ -131,6 +134,16 @@ def _go_on_and_on(original: Callable[..., Awaitable[None]]) -> Callable[..., Awa
     return _consume_in_order
 
 
+@around(DefaultMessageStore, "async_put_message")
+def _be_born_here(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMessageFuture]:
+    def async_put_message(self: DefaultMessageStore, message: MessageExtBrokerInner) -> PutMessageFuture:
+        """Whoever has sent it."""
+        message.born_host = message.store_host
+        return original(self, message)
+
+    return async_put_message
+
+
 @replace(DefaultTransactionalMessageCheckListener, "resolve_discard_msg")
 async def _throw_away(self: DefaultTransactionalMessageCheckListener, half: MessageExt) -> None:
     """Nobody is asked any more, and nobody finds it."""
@@ -152,6 +165,7 @@ BUGS = (
          _wait_for_a_lock),
     _bug("ordered-queues-never-rest", "Who works on a queue in order keeps its thread as long as there are messages.",
          _go_on_and_on),
+    _bug("born-at-the-broker", "Messages say that they were born at their broker.", _be_born_here),
     _bug("given-up-is-thrown-away", "A half message that is given up is nowhere.", _throw_away),
     _bug("first-master-for-ever", "A slave follows its master to no other address.", _one_master_for_ever),
     seeded(_GO, "passed-over-is-read-again", "What a broker has filtered away is never committed.", _leave_it),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import invariants.rules.brokered_messages  # noqa: F401  # declares the rules
 from impl.decisions.route_queues import QueueData
 from impl.events import DeadLetterTaken, MessageAppended, PullRetried, SendBackTaken
-from stateful_tests.rules.written import Tables, Written
+from invariants.views import Written as Said
+from stateful_tests.rules.written import Tables, Turns, Written
 
 B, G, RETRY = "broker-a", "G", "%RETRY%G"
 NOTHING = (1, B, SendBackTaken(B, G, 7))
@@ -20,6 +21,21 @@ def appended(topic: str, at: str = B, offset: int = 9) -> tuple[int, str, Messag
 def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
     """A broker takes a message back, and says where its copy is."""
     return 1, B, SendBackTaken(B, G, 7, 9, RETRY, queue_id)
+
+
+BORN, HERE, THERE = "message_is_born_where_its_id_says", "0A2E1501", "0A2E1502"
+ID = f"{HERE}0001E70FD1134F1051E0008A"
+AT_HOME, AWAY = (Said(1, (7, "host"), (), address) for address in (HERE, THERE))
+
+
+def told(key: str | None, topic: str = "orders", at: str = B) -> tuple[int, str, MessageAppended]:
+    """A broker appends a message with this id."""
+    return 1, at, MessageAppended(at, topic, 0, 0, 9, 100, key)
+
+
+def born(address: str) -> Tables:
+    """Where records say that their messages were born."""
+    return Tables(written=Said(1, (7, "host"), (), address))
 
 
 HISTORIES = (
@@ -39,4 +55,11 @@ HISTORIES = (
     Written("retry_is_where_it_is_read", broken=(kept(0),), views=Tables(topics={})),
     Written("retried_pull_goes_on", broken=((1, B, PullRetried(B, G, "orders", 0, 9, 9)),),
             kept=((1, B, PullRetried(B, G, "orders", 0, 9, 10)),), says="from 9 on as before"),
+    Written(BORN, (told(ID),), (told(ID),), views=born(THERE), kept_views=born(HERE), says=f"was born at {THERE}"),
+    Written(BORN, (told(ID), told(ID), told(ID)), (told(None), told(ID, RETRY), told(ID, "SCHEDULE_TOPIC_XXXX")),
+            views=Tables(written=Turns(AT_HOME, AT_HOME, AWAY)), kept_views=born(THERE)),
+    *(Written(BORN, (told(ID), told(ID), told(ID), other), (told(ID),) * 4,
+              views=Tables(written=Turns(AT_HOME, AT_HOME, AT_HOME, AWAY)))
+      for other in (told(ID[:19] + "F" + ID[20:]), told(ID, "invoices"), told(ID, at="broker-b"))),
+    Written(BORN, (told(ID),), (told(ID),), views=born(THERE), kept_views=Tables(written=None)),
 )
