@@ -45,20 +45,24 @@ def lost_power(rule: Rule, record: Reported, start: Reported | None) -> bool:
         events.ProcessKilled, since=record.place, at=record.at, power_loss=True))
 
 
-def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
-    """Whether the copy that a group was to be given next was not waited for, and is gone with the power of its broker.
+def next_copy(rule: Rule, group: str, key: str | None) -> Reported | None:
+    """The copy that a group is to be given next: it waits for its delay, or has waited, and is in the retry topic."""
+    topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
+    return max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
+               default=None)
 
-    It waits for its delay, or has waited, and is in the retry topic of the group.
-    """
+
+def copy_was_lost(rule: Rule, group: str, key: str | None) -> bool:
+    """Whether the copy that a group was to be given next was not waited for, and is gone with its broker's power."""
     copy = next_copy(rule, group, key)
     return copy is not None and not copy.event.waits and lost_power(rule, copy, comes_up_without(rule, copy))
 
 
-def next_copy(rule: Rule, group: str, key: str | None) -> Reported | None:
-    """When a broker put the copy that a group is to be given next; None: there is none."""
-    topics = RMQ_SYS_SCHEDULE_TOPIC, f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
-    return max((one for topic in topics for one in rule.past.of(events.MessageAppended, key=key, topic=topic)),
-               default=None)
+def copy_was_deleted(rule: Rule, group: str, key: str | None) -> bool:
+    """Whether the copy that a group was to be given next was deleted with its file of the log."""
+    copy = next_copy(rule, group, key)
+    return copy is not None and any(one.event.min_offset > copy.event.commit_log_offset for one in rule.past.of(
+        events.LogExpired, since=copy.place, at=copy.at))
 
 
 def copy_waits_for_ever(rule: Rule, group: str, key: str | None) -> bool:

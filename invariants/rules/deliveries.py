@@ -18,7 +18,13 @@ from impl.decisions.names import (
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed
-from invariants.rules.delays import copy_waits_for_ever, copy_was_lost, is_left_undispatched, next_copy
+from invariants.rules.delays import (
+    copy_waits_for_ever,
+    copy_was_deleted,
+    copy_was_lost,
+    is_left_undispatched,
+    next_copy,
+)
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -266,6 +272,8 @@ class every_message_is_settled(Delivered):
                "V23 its copy is lost that nobody has waited for, V39 its copy waits in a level without a task, "
                "V40 nothing is dispatched")
     excuses = (
+        Excuse("the broker of its copy for another try has deleted the file of its log in which the copy was",
+               when=lambda rule, told: copy_was_deleted(rule, told.about[0], told.about[2])),
         cause("U4", "a member of the group does not subscribe the topic",
               when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
         cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",

@@ -17,6 +17,7 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 
+COMMITTING = "persistAllConsumerOffset"
 MOVED = Match(events.PullAnswered, having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
 DISK_WAS_FULL = Excuse("the disk of the queue's broker was full, and what it has deleted is passed over",
                when=lambda rule, told: any(rule.facts.broker_name(one.at) == told.about[2].broker_name
@@ -90,13 +91,40 @@ class only_what_was_worked_on_is_committed(Polled):
     """A consumer that is polled commits no more than what its application was done with: what it had polled before.
 
     With autoCommit it is done with all when it polls again, without it when it says so. Where it has begun counts, too:
-    what a broker has told its client of the queue may be committed again.
+    what a broker has told its client of the queue may be committed again. Of a queue that is given up the client keeps
+    in memory what was done, until its timer comes past it: if it is given the queue again before, it goes on there.
     """
 
-    cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll"
+    cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, RemoteBrokerOffsetStore#persistAll"
     excuses = (DISK_WAS_FULL,)
 
     polled, done = (Kept("at group mq") for _ in range(2))
+    # What is in memory of queues that were given up, and those of them at which the timer is.
+    memory, passed = (Kept("at group mq") for _ in range(2))
+
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        """See Polled; what is in memory is kept."""
+        def is_left(key: tuple[str, str, MessageQueue]) -> bool:
+            return key[:2] == (at, event.group) and key[2] not in event.mqs
+
+        self.memory.update((key, offset) for key, offset in self.done.items() if is_left(key))
+        self.polled.drop(is_left)
+        self.done.drop(is_left)
+        self.passed.drop(lambda key: key[:2] == (at, event.group) and key[2] in event.mqs)
+
+    @on(events.TimerJobBegan)
+    def timer_begins(self, ms: int, at: str, event: events.TimerJobBegan) -> None:
+        if event.job == COMMITTING:
+            self.passed.update((key, ms) for key in self.memory if key[0] == at
+                               and key[2] not in self.facts.polls_from.get(key[:2], ()))
+
+    @on(events.TimerJobEnded)
+    def timer_ends(self, _: int, at: str, event: events.TimerJobEnded) -> None:
+        if event.job == COMMITTING:
+            for key in [key for key in self.passed if key[0] == at]:
+                del self.passed[key]
+                self.memory.pop(key, None)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
@@ -119,8 +147,10 @@ class only_what_was_worked_on_is_committed(Polled):
     @on(events.OffsetSent)
     def commits(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
-        done = self.done.get(key)
-        if done is not None and event.offset > max(done, self._was_told(key)):
+        done, memory = self.done.get(key), self.memory.get(key, NO_OFFSET)
+        if event.offset < memory:  # it has been overwritten
+            del self.memory[key]
+        if done is not None and event.offset > max(done, memory, self._was_told(key)):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
                             f"{done}", *key)
 

@@ -18,6 +18,7 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, was_corrected, was_forgotten
 from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+from invariants.rules.weather import nobody_tells_the_master
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
 
@@ -177,6 +178,8 @@ class settled_is_committed(Duty):
     within_ms = deadlines.sent
     paid_by = (events.OffsetReset, events.OffsetCorrected)
     excuses = (
+        Excuse("the queue has no master, and its client waits for a name server without power, which tells it no other",
+               when=nobody_tells_the_master),
         cause("X28", FORGOTTEN, when=lambda rule, told: was_forgotten(rule.past, *told.about)),
         cause("X29", CORRECTED, when=lambda rule, told: was_corrected(
             rule.past, *told.about, within_ms=deadlines.given_up(rule.bounds))),

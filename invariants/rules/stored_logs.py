@@ -23,7 +23,8 @@ _NEW, _NONE = "a record that nobody has appended", "no record"
 class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
-    What the broker has deleted to make room is not looked for. A buffer of a pool is lost with the process.
+    What the broker has deleted to make room is not looked for. A buffer of a pool is lost with the process, and what a
+    full disk does not take stays in it.
     """
 
     judges = "acknowledged_survives_crash"
@@ -65,9 +66,14 @@ class crash_keeps_acknowledged(Rule):
 
     def _buffered_since(self, at: str, event: events.StoreLoaded) -> float:
         """Since when what was put may have been in a buffer when the process that had the store was killed."""
-        ended_ms = self.ended_ms.pop((at,), inf)
-        is_buffered = self.views.buffers_log(at) and not event.last_exit_ok
-        return ended_ms - deadlines.committed(self.bounds) if is_buffered else inf
+        ended_ms, takes_ms = self.ended_ms.pop((at,), inf), deadlines.committed(self.bounds)
+        if not self.views.buffers_log(at) or event.last_exit_ok:
+            return inf
+        since_ms = ended_ms - takes_ms
+        for full_ms, free_ms in reversed(self.facts.full.get((at,), ())):
+            if full_ms <= ended_ms and free_ms >= since_ms:
+                since_ms = min(since_ms, full_ms - takes_ms)
+        return since_ms
 
     def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""

@@ -14,7 +14,7 @@ from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.bounds import Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Told
 
 
@@ -75,6 +75,35 @@ def _is_gone(rule: Any, name: str) -> bool:
     started = rule.past.last(events.BrokerStarted, broker_name=name, broker_id=MASTER_ID)
     return started is not None and rule.past.last(
         events.ProcessKilled, events.BrokerStopping, since=started.place, at=started.at) is not None
+
+
+def nobody_tells_the_master(rule: Any, told: Told) -> bool:
+    """Whether the queue had no master when what is told of began, and a name server of its client has no power since.
+
+    Its client has left another one. Where one of its name servers does not even refuse connections, a call waits for
+    that one first, until its time is over, and then hangs up on the other (NettyRemotingClient#invokeSync,
+    #getAndCreateNameserverChannel): it is told nothing, and knows no address to which it could commit.
+    """
+    name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
+    chosen = rule.past.last(events.NameServerChosen, at=told.about[0])
+    since_ms = told.since_ms
+    return (chosen is not None and chosen.ms >= since_ms and _had_no_master(rule, name, since_ms)
+            and any(_was_powerless(rule, machine_of(addr), since_ms) for addr in chosen.event.listed))
+
+
+def _had_no_master(rule: Any, name: str, ms: int) -> bool:
+    """Whether whoever had started as the master of this name last had ended, or begun to stop, at that time."""
+    started = max((one for one in rule.past.of(events.BrokerStarted, broker_name=name, broker_id=MASTER_ID)
+                   if one.ms <= ms), default=None)
+    return started is not None and any(one.ms <= ms for one in rule.past.of(
+        events.ProcessKilled, events.BrokerStopping, since=started.place, at=started.at))
+
+
+def _was_powerless(rule: Any, machine: str, since_ms: int) -> bool:
+    """Whether a machine without power has not started before that time."""
+    return any(not any(start.ms < since_ms for start in rule.past.of(
+        events.ProcessStarted, since=one.place, at=machine)) for one in rule.past.of(
+            events.ProcessKilled, at=machine, power_loss=True))
 
 
 def a_broker_was_away(rule: Any, told: Told) -> bool:

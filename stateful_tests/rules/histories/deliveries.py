@@ -11,6 +11,7 @@ from impl.events import (
     ConsumerStarted,
     DelayLevelEnded,
     HeartbeatRefused,
+    LogExpired,
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
@@ -89,6 +90,11 @@ def put_off(ms: int, offset: int) -> Told:
 def copied(ms: int, topic: str = "%RETRY%G", place: int = 600, key: str = "k5", *, waits: bool = False) -> Told:
     """A broker puts a copy for another try at a place of its log."""
     return ms, B, MessageAppended(B, topic, 0, 0, place, 100, key, waits)
+
+
+def expired(least: int, at: str = B) -> Told:
+    """A broker has deleted the files of its log before this place."""
+    return 4, at, LogExpired(at, least)
 
 
 def loaded(end: int) -> Told:
@@ -261,6 +267,15 @@ HISTORIES = (
           ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1), (5, B, ProcessStarted(2))), ()),
           ((DIED,), ("V40",)), ((dispatched(2, 500), DIED), ()), ((dispatched(2, 500), copied(2), DIED), ("V40",)),
           ((copied(2), dispatched(2, 600), DIED), ()), ((DIED, (5, B, ProcessStarted(2))), ()))),
+    # The copy that comes next was deleted with its file.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=has(5),
+              kept=(appended(1, 5), *kept, HEALED), kept_views=has(5)) for broken, kept in (
+        ((copied(2), expired(600)), (copied(2), expired(601))),
+        ((expired(601), copied(2)), (copied(2, RMQ_SYS_SCHEDULE_TOPIC), expired(601))),
+        ((copied(2, place=500), expired(501), copied(2)), (copied(2, place=500), copied(2), expired(601))),
+        ((copied(2), expired(601, C)), (copied(2), expired(601), expired(700))),
+        ((copied(2, "%RETRY%H"), expired(601)), (copied(2), expired(601))),
+        ((copied(2, key="k6"), expired(601)), (copied(2), expired(601))))),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),
             kept=(appended(1, 5), HEALED), kept_views=has(5, member=BROADCASTS)),
     Written("every_message_is_settled", broken=(appended(1, 5), HEALED), views=has(5),

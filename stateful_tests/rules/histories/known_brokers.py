@@ -16,6 +16,7 @@ from impl.events import (
     BrokerUpdateTimestamp,
     ClockDrifts,
     ProcessKilled,
+    TopicConfigUpdated,
     VersionQueried,
 )
 from invariants.rules import deadlines
@@ -71,6 +72,7 @@ BOTH_START = ((0, "a", BrokerStarted("a", B, 0)), (0, "b", BrokerStarted("b", B,
 
 GONE = (2, NS, BrokerUnregistered(NS, B, 0, ADDR))
 AGAIN, OTHER_STARTS = ((2, name, BrokerStarted(name, name, 0)) for name in (B, "broker-b"))
+CREATES, STOPS = (2, B, TopicConfigUpdated(B, "orders")), (2, B, BrokerStopping(B))
 
 HISTORIES = (
     Written("living_broker_is_not_dropped", broken=(registered(1), removed(60_000, "destroyed")),
@@ -140,4 +142,9 @@ HISTORIES = (
     Written("gone_broker_is_not_heard_of", (GONE, registered(3)), (GONE, takes(3, "broker-b:10911"))),
     Written("gone_broker_is_not_heard_of", (GONE, OTHER_STARTS, registered(3)),
             (GONE, (2, NS, ProcessKilled(1, power_loss=False)), registered(3))),
+    # It creates a topic while it shuts down.
+    Written("gone_broker_is_not_heard_of", (CREATES, STOPS, GONE, registered(3)),
+            (STOPS, CREATES, GONE, registered(3))),
+    Written("gone_broker_is_not_heard_of", (STOPS, CREATES, AGAIN, GONE, registered(3)),
+            (STOPS, GONE, CREATES, registered(3))),
 )

@@ -21,6 +21,8 @@ from impl.events import (
     QueuesHeld,
     QueueSought,
     StoreLoaded,
+    TimerJobBegan,
+    TimerJobEnded,
     TopicLeft,
     TopicTakenAgain,
 )
@@ -80,6 +82,10 @@ LEFT, TAKEN_AGAIN = (1, C, TopicLeft(G, "orders")), (1, C, TopicTakenAgain(G, "o
 KILLED, FULL = (3, C, ProcessKilled(1, power_loss=False)), (0, B, DiskFilled(95))
 ELSEWHERE = (0, "broker-b", DiskFilled(95))
 
+TIMER, HEARTBEATS = (
+    ((3, C, TimerJobBegan(C, job, 5_000)), (3, C, TimerJobEnded(C, job)))
+    for job in ("persistAllConsumerOffset", "sendHeartbeatToAllBroker"))
+
 HISTORIES = (
     Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(6, 7)), says="where 6 follows"),
     Written("polls_follow_one_another", (polled(5, 7),), (polled(5, 6),)),
@@ -115,6 +121,26 @@ HISTORIES = (
     Written("only_what_was_worked_on_is_committed", (polled(5), sent(6)), (sent(6), sent(9, H), sent(9, mq=MQ2))),
     Written("only_what_was_worked_on_is_committed", (polled(5, group=H), AGAIN, sent(6, H)),
             (polled(5), AGAIN, sent(6))),
+    # Of a queue that was given up its client forgets what was done when its timer comes past it.
+    *(Written("only_what_was_worked_on_is_committed", (polled(5, 6), ASKED, *broken, SOUGHT, sent(7)),
+              (polled(5, 6), ASKED, *kept, SOUGHT, sent(7))) for broken, kept in (
+        ((has(), *TIMER, has(MQ)), (has(), has(MQ))),
+        ((has(MQ2), *TIMER, has(MQ)), (has(), TIMER[0], has(MQ), TIMER[1])),
+        ((has(), TIMER[0], *TIMER, has(MQ)), (TIMER[0], has(), TIMER[1], has(MQ))),
+        ((has(), *TIMER), (has(), has(MQ), *TIMER)),
+        ((has(), *TIMER, has(MQ)), (has(), TIMER[0], has(MQ), has(), TIMER[1])),
+        ((has(), has(MQ), SOUGHT, sent(4)), (has(), has(MQ), SOUGHT, sent(7))),
+        ((has(), *TIMER), (has(), *HEARTBEATS)),
+        ((has(), *TIMER), (has(), TIMER[0], HEARTBEATS[1])),
+        ((has(), *TIMER), (has(), *((3, C2, one[2]) for one in TIMER))),
+        ((has(), *TIMER), (has(), TIMER[0], (3, C2, TIMER[1][2]))),
+        ((has(), TIMER[0], has(MQ, group=H), TIMER[1]), (has(), TIMER[0], has(MQ, group=H))))),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), ASKED, has(), TIMER[0], sent(4), TIMER[1], has(MQ),
+                                                     SOUGHT, sent(7)), (polled(5, 6), ASKED, has(), TIMER[0], sent(4))),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(), has(MQ), SOUGHT, sent(7)),
+            (polled(5, 6), ASKED, has(), has(MQ), SOUGHT, sent(7), sent(7))),
+    Written("only_what_was_worked_on_is_committed", (polled(5), ASKED, has(), has(MQ), polled(9), sent(10)),
+            (polled(5), ASKED, has(), has(MQ), polled(9), sent(9))),
     Written("only_what_was_worked_on_is_committed", (ELSEWHERE, polled(5), sent(7)), (FULL, polled(5), sent(7))),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled()), says="application rests"),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), GOES_ON, pulled(), pulled())),

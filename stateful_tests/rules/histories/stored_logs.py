@@ -52,6 +52,11 @@ def lost(ms: int, *, power_loss: bool = True) -> Told:
     return ms, B, ProcessKilled(1, power_loss)
 
 
+def filled(ms: int, percent: int = 100) -> Told:
+    """So much of the disk of the broker is full."""
+    return ms, B, DiskFilled(percent)
+
+
 def has(*records: StoredRecord) -> Tables:
     """What the log has."""
     return Tables(log_records=records)
@@ -87,6 +92,8 @@ OTHERWISE, COPIED = record(0, "k9"), (2, B, LogCopied(B, 0, 0, 100))
 BUFFERED = Tables(**has().answers, buffers_log=True)
 COMMITTED_MS = deadlines.committed(STORMY)
 
+KILLED, FREE_MS = lost(90_000, power_loss=False), 90_000 - COMMITTED_MS
+
 HISTORIES = (
     Written("crash_keeps_acknowledged", broken=(*SENT, lost(3), loaded(4)), views=has(),
             kept=(*SENT, lost(3), loaded(4)), kept_views=has(ONE), causes=(), says="without k1"),
@@ -108,6 +115,15 @@ HISTORIES = (
     Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
             broken=(*SENT, lost(3, power_loss=False), (4, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH", last_exit_ok=True))),
             kept=(*SENT, lost(3, power_loss=False), loaded(4))),
+    # What a full disk does not take stays in the buffer.
+    *(Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
+              broken=(*SENT, *broken, loaded(100_000)), kept=(*SENT, *kept, loaded(100_000))) for broken, kept in (
+        ((filled(COMMITTED_MS + 2), KILLED), (filled(COMMITTED_MS + 1), KILLED)),
+        ((filled(3, 99), KILLED), (filled(3), KILLED)),
+        ((filled(3), filled(FREE_MS - 1, 99), KILLED), (filled(3), filled(FREE_MS, 99), KILLED)),
+        ((KILLED, filled(90_001)), (filled(3), filled(9_000), KILLED)),
+        ((filled(3), filled(4, 0), filled(COMMITTED_MS + 5), KILLED),
+         (filled(3), filled(4, 0), filled(COMMITTED_MS + 4), KILLED)))),
 
     Written("recovered_log_is_a_prefix", broken=(*BOTH, loaded(3)), views=has(TWO), kept=(*BOTH, loaded(3)),
             kept_views=has(ONE), says="no record at 100"),
