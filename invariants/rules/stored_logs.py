@@ -69,7 +69,7 @@ class crash_keeps_acknowledged(Rule):
         ended_ms, takes_ms = self.ended_ms.pop((at,), inf), deadlines.committed(self.bounds)
         if not self.views.buffers_log(at) or event.last_exit_ok:
             return inf
-        since_ms = ended_ms - takes_ms
+        since_ms: float = ended_ms - takes_ms
         for full_ms, free_ms in reversed(self.facts.full.get((at,), ())):
             if full_ms <= ended_ms and free_ms >= since_ms:
                 since_ms = min(since_ms, full_ms - takes_ms)

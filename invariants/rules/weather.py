@@ -86,7 +86,7 @@ def nobody_tells_the_master(rule: Any, told: Told) -> bool:
     """
     name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
     chosen = rule.past.last(events.NameServerChosen, at=told.about[0])
-    since_ms = told.since_ms
+    since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
     return (chosen is not None and chosen.ms >= since_ms and _had_no_master(rule, name, since_ms)
             and any(_was_powerless(rule, machine_of(addr), since_ms) for addr in chosen.event.listed))
 
