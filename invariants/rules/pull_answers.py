@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RMQ_SYS_OFFSET_MOVED_EVENT
 from impl.decisions.pull_answer import PullCode
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
@@ -138,3 +139,42 @@ class held_pull_waits_for_what_comes_next(Rule):
         if event.offset > end and self.facts.is_master(at):
             yield self.told(f"{at} holds a pull of {event.group} from {event.offset} on, and queue {event.queue_id} of "
                             f"{event.topic} ends at {end}", at, event.group, event.topic, event.queue_id)
+
+
+class pull_that_is_sent_on_is_noted(Rule):
+    """Where nothing fails a master that sends a pull to another offset has put a message of its own about it before.
+
+    There is one for each pull, in a topic that whoever watches a cluster reads.
+    """
+
+    cite = "PullMessageProcessor#generateOffsetMovedEvent"
+    about = "broker"
+    calm = True
+
+    # Whom each pull asks; how many such messages a broker has put, and how many pulls it has sent on.
+    asked = Kept("at client_id group mq", ends=(events.PullFailed,), begins=(events.PullSuspended,),
+                 value=lambda _, event: machine_of(event.asked))
+    put, sent_on = Kept("at", survives="all"), Kept("at", survives="all")
+
+    @on(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == RMQ_SYS_OFFSET_MOVED_EVENT:
+            self.put[at,] = self.put.get((at,), 0) + 1
+
+    @on(events.InquiryAnswered)
+    def is_told(self, _: int, __: str, event: events.InquiryAnswered) -> Iterator[Told]:
+        if event.what == PULL:
+            yield from self._counted(event.server, event.answer[0])
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        broker = self.asked.pop((at, *event[:3]), None)
+        if broker is not None:
+            yield from self._counted(broker, event.code)
+
+    def _counted(self, broker: str, code: int) -> Iterator[Told]:
+        if code == PullCode.PULL_OFFSET_MOVED:
+            times = self.sent_on[broker,] = self.sent_on.get((broker,), 0) + 1
+            if times > self.put.get((broker,), 0):
+                yield self.told(f"{broker} has sent {times} pulls on, and put {self.put.get((broker,), 0)} messages "
+                                "about that", broker)

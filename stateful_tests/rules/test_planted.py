@@ -335,6 +335,7 @@ PLANTED = (
     ("only_ordered_groups_lock", "repaired+seeded-everybody-waits-for-locks", "ordered_to_all", "calm", 0),
     ("ordered_queue_rests_after_a_minute", "repaired+seeded-ordered-queues-never-rest", "behind_in_order", "calm", 0),
     ("message_is_born_where_its_id_says", "repaired+seeded-born-at-the-broker", "stored_sync", "calm", 0),
+    ("pull_that_is_sent_on_is_noted", "repaired+seeded-moved-offsets-are-not-noted", "bothered", "calm", 0),
     ("index_goes_with_the_log", "repaired+seeded-index-is-for-ever", "cramped", "calm", 0),
     ("shunning_ends", "repaired+seeded-failed-is-shunned-for-hours", "sending", "calm", 0),
     ("name_server_that_is_away_is_left", "repaired+seeded-first-name-server-for-ever", "passers_by", "calm", 0),

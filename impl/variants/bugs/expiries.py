@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from impl.broker.client_housekeeping_service import ClientHousekeepingService
+from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.registration import Registration
 from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
+from impl.common.headers import PullMessageRequestHeader
 from impl.common.message import MessageExt
 from impl.common.topic_config import TopicConfigSerializeWrapper
 from impl.decisions import fault_strategy, start_offset
@@ -144,6 +146,12 @@ def _be_born_here(original: Callable[..., PutMessageFuture]) -> Callable[..., Pu
     return async_put_message
 
 
+@replace(PullMessageProcessor, "_generate_offset_moved_event")
+async def _say_nothing(self: PullMessageProcessor, header: PullMessageRequestHeader, offset_new: int) -> None:
+    """Only who has pulled hears of it."""
+    del self, header, offset_new
+
+
 @replace(DefaultTransactionalMessageCheckListener, "resolve_discard_msg")
 async def _throw_away(self: DefaultTransactionalMessageCheckListener, half: MessageExt) -> None:
     """Nobody is asked any more, and nobody finds it."""
@@ -166,6 +174,7 @@ BUGS = (
     _bug("ordered-queues-never-rest", "Who works on a queue in order keeps its thread as long as there are messages.",
          _go_on_and_on),
     _bug("born-at-the-broker", "Messages say that they were born at their broker.", _be_born_here),
+    _bug("moved-offsets-are-not-noted", "No message says that a pull was sent to another offset.", _say_nothing),
     _bug("given-up-is-thrown-away", "A half message that is given up is nowhere.", _throw_away),
     _bug("first-master-for-ever", "A slave follows its master to no other address.", _one_master_for_ever),
     seeded(_GO, "passed-over-is-read-again", "What a broker has filtered away is never committed.", _leave_it),

@@ -10,6 +10,7 @@ from impl.events import (
     BrokerStarted,
     InquiryAnswered,
     InquiryMade,
+    MessageAppended,
     ProcessKilled,
     PullAnswered,
     PullFailed,
@@ -61,6 +62,15 @@ def holds(offset: int) -> Told:
 
 DIES, AGAIN = (1, B, ProcessKilled(1, power_loss=False)), (1, B, BrokerStarted(B, B, 0))
 WRONG = asks(9), told(MOVED, 11)
+
+NOTED = "pull_that_is_sent_on_is_noted"
+FAILS = (2, C, PullFailed(C, G, MQ))
+
+
+def puts(topic: str = "OFFSET_MOVED_EVENT", at: str = B) -> Told:
+    """A broker appends a message."""
+    return 1, at, MessageAppended(at, topic, 0, 0, 0, 100, None)
+
 
 HISTORIES = (
     # Before the begin.
@@ -118,4 +128,11 @@ HISTORIES = (
     Written(WAITS, (START, holds(21)), (START, holds(20)), views=ENDS, says="from 21 on, and queue 0 of orders"),
     Written(WAITS, (START, holds(21)), (START, (1, B, TopicConfigDeleted(B, "orders")), holds(21)), views=ENDS),
     Written(WAITS, (START, holds(21)), (SLAVE, holds(21)), views=ENDS),
+    Written(NOTED, (asks(5), told(MOVED, 10)), (asks(5), puts(), told(MOVED, 10)), says="1 pulls on, and put 0"),
+    Written(NOTED, (is_told(MOVED, 10),), (puts(), is_told(MOVED, 10), is_told(MOVED, 10, what="another"))),
+    Written(NOTED, (asks(5), puts(at="broker-b"), told(MOVED, 10)), (told(MOVED, 10),)),
+    Written(NOTED, (asks(5), puts("orders"), told(MOVED, 10)), (asks(5), told(RETRY, 10))),
+    Written(NOTED, (asks(5), puts(), told(MOVED, 10), asks(5), told(MOVED, 10)), says="2 pulls on, and put 1",
+            kept=(asks(5), puts(), told(MOVED, 10), told(MOVED, 10), FAILS, asks(5), FAILS, told(MOVED, 10))),
+    Written(NOTED, (asks(5), told(MOVED, 10)), (asks(5), told(MOVED, 10)), kept_views=Tables(calm=False)),
 )
