@@ -12,8 +12,8 @@ from invariants.finding import Finding
 from invariants.histories.operations import Operation
 from invariants.refinement.follower import Record
 from invariants.rules.bounds import Bounds
+from invariants.rules.declared import RULES
 from invariants.rules.observed import Observation
-from invariants.rules.rule import RULES
 from invariants.rules.watch import Watch
 
 STORMY = Bounds(thread_pause_ms=40_000, delay_ms=25_000)
