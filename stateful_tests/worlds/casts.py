@@ -298,19 +298,19 @@ def behind_in_order(world: World) -> None:
 
 
 def sending(
-    *sendings: Sending, transactions: bool = False, check_max: int = 15, slaves: int = 0,
+    *sendings: Sending, transactions: bool = False, check_max: int = 15,
     flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
 ) -> Callable[[World], None]:
     """A world like `stored`, in which each of these is sent by a process of its own.
 
-    transactions -- brokers ask often what became of half messages, up to check_max times. slaves -- of each master.
+    transactions -- brokers ask often what became of half messages, up to check_max times.
     """
 
     def build(world: World) -> None:
         world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
         settings: dict[str, Any] = {
             "transaction_check_interval_ms": CHECK_EVERY_MS, "transaction_check_max": check_max} if transactions else {}
-        servers(world, slaves=slaves, **settings)
+        servers(world, **settings)
         for machine in CONSUMERS[:2]:
             world.add_consumer(machine, FROM_FIRST)
         for number, one in enumerate(sendings, 1):

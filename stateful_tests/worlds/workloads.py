@@ -165,10 +165,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("sending", "Messages are sent in all ways, by producers that choose their queues.",
              sending(Sending(TOPIC, (SYNC, ASYNC, ONEWAY, TOGETHER)), latency_aware(Sending(TOPIC, (SYNC, ASYNC)))),
              (deeds.stop_broker,), (*_GROUPS, "producers_know_the_queues"), observed=_PLAIN),
-    Workload("shunned", "Brokers stand still for a second, and are shunned by producers that find them slow; masters "
-             "stop, and leave their slaves.",
-             sending(*(latency_aware(Sending(TOPIC, kinds)) for kinds in ((SYNC, ASYNC), (SYNC, TOGETHER))), slaves=1),
-             (*(deeds.halt_broker,) * 3, deeds.stop_broker), (*_GROUPS, "producers_know_the_queues"), observed=_PLAIN),
+    Workload("shunned", "Brokers stand still for a second, and are shunned by producers that find them slow.",
+             sending(*(latency_aware(Sending(TOPIC, kinds)) for kinds in ((SYNC, ASYNC), (SYNC, TOGETHER)))),
+             (deeds.halt_broker,), (*_GROUPS, "producers_know_the_queues"), observed=_PLAIN),
     Workload("sending_in_order", "Messages of one key are sent one after the other, into the queue of the key.",
              sending(Sending(TOPIC, (ORDERED,))), (deeds.stop_broker, operators.create_topic),
              (*_GROUPS, "producers_know_the_queues"), observed=(*_PLAIN, "reordered")),
