@@ -21,5 +21,9 @@ def has_failed(answer: str) -> bool:
 
 
 def is_put_back(answered: MessagesAnswered, given: MessagesGiven) -> bool:
-    """Whether a batch of a listener in order is to be consumed again: all has failed, and none of it too often."""
-    return max(given.attempts, default=0) < given.most and _AGAIN.issuperset(answered.answers)
+    """Whether a batch of a listener in order is to be consumed again: all has failed, and not each of it too often.
+
+    What was tried too often is sent back, and is put back with the others of its batch all the same:
+    `ConsumeMessageOrderlyService#checkReconsumeTimes`.
+    """
+    return min(given.attempts, default=0) < given.most and _AGAIN.issuperset(answered.answers)

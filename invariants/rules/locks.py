@@ -83,8 +83,8 @@ class lock_outlasts_the_batch(Rule):
 
     Of a queue that is reset or corrected, and of a consumer that stops, nothing more is settled; a reset clears a queue
     that was given up before, too, as long as its batch keeps it in the table. A batch that is to be consumed again is
-    put back, if none of it was tried too often, or its client could not send one back that was: then its listener has
-    left it. So it has what it holds back, or rolls back.
+    put back, if one of it was not tried too often, or its client could not send one back that was: then its listener
+    has left it. So it has what it holds back, or rolls back.
     """
 
     shipped = "violated: X11 a batch that ends too late, D9 a delayed unlock, D6 equal ids"
