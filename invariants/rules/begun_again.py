@@ -138,12 +138,17 @@ def _broker_was_killed(rule: Any, _: Told) -> bool:
 
 
 def _commit_did_not_come(rule: Any, _: Told) -> bool:
-    """Only a network, or a broker that is away or too busy, loses commits; others are on their way."""
+    """Only a network, or a broker that is away or too busy, loses commits; others are on their way.
+
+    Who stood still when the broker was away sends its first commits on a connection that has ended.
+    """
     sent, name, on_its_way_ms = rule.way.sent, rule.way.place[1].broker_name, deadlines.handled(rule.bounds)
     if sent is None or rule.way.arrived is not None:
         return False
-    until_ms = sent.ms + on_its_way_ms
-    is_away = any(_meet(spans, sent.ms - on_its_way_ms, until_ms) for (at,), spans in rule.away.items()
+    until_ms, since_ms = sent.ms + on_its_way_ms, sent.ms - on_its_way_ms
+    heard_ms = min((begin_ms for begin_ms, end_ms in rule.away.get((sent.at,), ()) if since_ms <= end_ms <= sent.ms),
+                   default=since_ms)
+    is_away = any(_meet(spans, min(since_ms, heard_ms), until_ms) for (at,), spans in rule.away.items()
                   if rule.facts.broker_name(at) == name)
     # A broker that is too busy refuses all commits, and nobody is told.
     took_some = any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in rule.came_ms.get((name,), ()))

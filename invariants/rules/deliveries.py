@@ -83,7 +83,8 @@ class failure_is_retried_once(Rule):
 
     Who broadcasts fails once and for all: nothing is sent back. Nor is what its listener does not want again.
     Who works on it for a minute may have failed: it expires then, after the least consumeTimeout that there is, and
-    what is answered later belongs to the same attempt.
+    what is answered later belongs to the same attempt. If the clock is set forward meanwhile it may expire at once,
+    also when it is answered and not settled yet.
     """
 
     shipped = "violated: X5 a send-back is repeated that was stored, X7 an expired message fails as well"
@@ -100,6 +101,9 @@ class failure_is_retried_once(Rule):
     # clients have sent since.
     working = Kept("at mq offset key")
     late = Kept("at mq offset key")
+    # What was answered and is not settled yet; what was under way when the clock of its machine was set forward.
+    answered = Kept("at mq offset key")
+    aged = Kept("at mq offset key")
     expired = Kept("key", survives="all")
     anew = Kept("key", survives="all")
     again = Kept("key", survives="all", begins=(Match(SendAttempted, having=lambda one: (
@@ -112,13 +116,24 @@ class failure_is_retried_once(Rule):
             self.working[at, event.mq, offset, key] = ms
 
     @on(MessagesAnswered)
-    def answers(self, _: int, at: str, event: MessagesAnswered) -> None:
+    def answers(self, ms: int, at: str, event: MessagesAnswered) -> None:
         for key, offset, answer in zip(event.keys, event.offsets, event.answers, strict=True):
             place = at, event.mq, offset, key
             self.working.pop(place, None)
+            self.answered[place] = ms
             is_retried = has_failed(answer) and event.level >= 0 and not self.facts.broadcasts(at, event.group)
             if self.late.pop(place, None) is None and is_retried:
                 self.failures[key,] = self.failures.get((key,), 0) + 1
+
+    @on(events.MessagesSettled)
+    def settles(self, _: int, at: str, event: events.MessagesSettled) -> None:
+        self.answered.drop(lambda place: place[:2] == (at, event.mq) and place[2] in event.offsets)
+
+    @on(events.ClockJumped)
+    def is_set(self, ms: int, at: str, event: events.ClockJumped) -> None:
+        if event.ms > 0:
+            self.aged.update((place, ms) for table in (self.working, self.answered) for place in table
+                             if place[0] == at)
 
     @on(events.SendAttempted)
     def sends(self, ms: int, at: str, event: events.SendAttempted) -> None:
@@ -137,10 +152,12 @@ class failure_is_retried_once(Rule):
                                 f"{self.failures[event.key,]} times", event.key)
 
     def _expire(self, key: str, ms: int) -> None:
-        """Whoever has worked on it for a minute has failed with it, too."""
-        for place in [place for place, since_ms in self.working.items()
-                      if place[3] == key and ms - since_ms >= deadlines.LISTENER_EXPIRY_MS]:
-            self.late[place] = self.working.pop(place)
+        """Whoever has worked on it for a minute has failed with it, too, also by a clock that was set."""
+        long = [place for place, since_ms in self.working.items() if ms - since_ms >= deadlines.LISTENER_EXPIRY_MS]
+        for place in [place for place in dict.fromkeys((*long, *self.aged)) if place[3] == key]:
+            self.aged.pop(place, None)
+            if place in self.working:
+                self.late[place] = self.working.pop(place)
             self.expired[key,] = ms
             self.failures[key,] += 1
 

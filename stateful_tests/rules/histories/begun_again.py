@@ -178,6 +178,11 @@ HISTORIES = (
     again(*SENT, HEARD, (105_001, C, ConnectionSevered(B, 0)), *LATER, causes=("X3",)),
     again(*SENT, HEARD, (105_002, C, ConnectionSevered(B, 0)), *LATER),
     again(*SENT, HEARD, (200_000, B, BrokerStopping(B)), *LATER),
+    # X3: who stood still has not heard of the end of its connection.
+    *(again(*GIVEN_UP, (ms, C, ProcessPaused(still_ms)), (at_ms, B, BrokerStopping(B)), (at_ms, *START[1:]),
+            sent(100_001, 100), HEARD, *LATER, causes=causes) for causes, ms, still_ms, at_ms in (
+        (("X3",), 70_000, 30_000, 80_000), ((), 70_000, 30_000, 69_999), (("X3",), 70_000, 30_000, 70_000),
+        (("X3",), 70_000, 25_001, 80_000), ((), 70_000, 25_000, 80_000))),
     # X3: no route led to the broker when the queue was given up, or the consumer stopped.
     again(*ROUTED, UNROUTED, settled(10, 98, 99), dropped(100_000, C), *LATER, causes=("X3",)),
     again(*ROUTED, UNROUTED, settled(10, 98, 99), (100_000, C, ConsumerStopping(C, G)),

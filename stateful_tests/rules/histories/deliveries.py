@@ -8,6 +8,7 @@ import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
+    ClockJumped,
     ConsumerStarted,
     DelayLevelEnded,
     HeartbeatRefused,
@@ -16,6 +17,7 @@ from impl.events import (
     MessageDispatched,
     MessagesAnswered,
     MessagesGiven,
+    MessagesSettled,
     OffsetFoundIllegal,
     ProcessKilled,
     ProcessStarted,
@@ -51,6 +53,11 @@ def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = M
     """A listener answers."""
     keys = tuple(f"k{offset}" for offset in offsets)
     return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
+
+
+def set_by(ms: int, at: str = C) -> Told:
+    """The clock of a machine is set."""
+    return 3, at, ClockJumped(ms)
 
 
 def sent_on(mq: MessageQueue = MQ, group: str = G) -> Told:
@@ -135,6 +142,7 @@ WITHOUT = Tables(**{
     "subscribed": lambda machine, _: {"orders" if machine == C else "invoices": Subscription("*", 1, None)}})
 """Two members, of which one does not subscribe the topic."""
 
+SETTLED = (2, C, MessagesSettled(C, G, MQ, (5,)))
 FAILED = given(1, 5), answered(1, 5, answer=LATER)
 NO_RETRY = (1, C, given(1, 5)[2]._replace(most=0))
 
@@ -185,6 +193,17 @@ HISTORIES = (
     Written("failure_is_retried_once",
             broken=(given(1, 5), (2, C, ProcessKilled(1, power_loss=False)), put_off(70_000, 5)), causes=(),
             kept=(given(1, 5), answered(1, 5), given(2, 5), put_off(70_000, 5))),
+    # The clock of its machine is set forward before it is settled.
+    *(Written("failure_is_retried_once", broken=(given(1, 5), *broken, put_off(4, 5)),
+              kept=(given(1, 5), *kept, put_off(4, 5))) for broken, kept in (
+        ((answered(2, 5),), (answered(2, 5), set_by(3_600_000))),
+        ((answered(2, 5), set_by(-1_000)), (set_by(1),)),
+        ((answered(2, 5), SETTLED, set_by(1)), (answered(2, 5), set_by(1), SETTLED)),
+        ((answered(2, 5), set_by(1, C2)), (answered(2, 5), (2, C2, SETTLED[2]), set_by(1))),
+        ((set_by(1, C2),), (answered(2, 5), (2, C, MessagesSettled(C, G, ELSEWHERE, (5,))), set_by(1))),
+        ((answered(2, 5), set_by(1), put_off(3, 5)),
+         (answered(2, 5), (2, C, MessagesSettled(C, G, MQ, (6,))), set_by(1))),
+        ((set_by(1), put_off(2, 5), answered(3, 5, answer=LATER)), (set_by(1), answered(3, 5))))),
     Written("failure_is_retried_once", broken=(*FAILED, put_off(2, 5), sent(3, 5), put_off(3, 5)), causes=("X5",),
             kept=(*FAILED, sent(3, 5), put_off(3, 5))),
     Written("failure_is_retried_once", broken=(sent(0, 5), *FAILED, put_off(2, 5), put_off(3, 5)), causes=()),
