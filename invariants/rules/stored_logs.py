@@ -24,12 +24,13 @@ class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
     What the broker has deleted to make room is not looked for. A buffer of a pool is lost with the process, and what a
-    full disk does not take stays in it.
+    full disk does not take stays in it. Of a message that is not to be waited for (WAIT) no force is promised; a client
+    that sends a copy for another try itself sends with it what the copy says that it was given.
     """
 
     judges = "acknowledged_survives_crash"
     shipped = "violated: V6 a force has failed and nobody minds"
-    cite = "CommitLog#submitFlushRequest, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
+    cite = "CommitLog#submitFlushRequest: isWaitStoreMsgOK, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
     about = "broker key commit_log_offset"
     excuses = (
         cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
@@ -40,6 +41,8 @@ class crash_keeps_acknowledged(Rule):
         Match(events.SendAnswered, of=about, having=lambda event: event.code == _SUCCESS),))
     appended_ms = Kept("at key commit_log_offset", survives="all", begins=(
         Match(events.MessageAppended, having=lambda event: event.key is not None),))
+    unwaited_ms = Kept("at key commit_log_offset", survives="all", begins=(
+        Match(events.MessageAppended, having=lambda event: event.key is not None and not event.waits),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
     # The end of the process that had the store last.
@@ -78,7 +81,8 @@ class crash_keeps_acknowledged(Rule):
     def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""
         lost_ms = self.powerless_ms.get((at,), -1)
-        return flush_disk_type == _ASYNC and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
+        is_forced = flush_disk_type != _ASYNC and (at, key, offset) not in self.unwaited_ms
+        return not is_forced and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
 
 
 class recovered_log_is_a_prefix(Rule):

@@ -92,6 +92,7 @@ OTHERWISE, COPIED = record(0, "k9"), (2, B, LogCopied(B, 0, 0, 100))
 BUFFERED = Tables(**has().answers, buffers_log=True)
 COMMITTED_MS = deadlines.committed(STORMY)
 
+UNWAITED = (1, B, appended(1, 100)[2]._replace(waits=False))
 KILLED, FREE_MS = lost(90_000, power_loss=False), 90_000 - COMMITTED_MS
 
 HISTORIES = (
@@ -115,6 +116,11 @@ HISTORIES = (
     Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
             broken=(*SENT, lost(3, power_loss=False), (4, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH", last_exit_ok=True))),
             kept=(*SENT, lost(3, power_loss=False), loaded(4))),
+    # A message that is not to be waited for: nobody forces it.
+    Written("crash_keeps_acknowledged", broken=(*SENT, lost(3), loaded(4)), views=has(),
+            kept=(UNWAITED, SENT[1], lost(3), loaded(4)), kept_views=has()),
+    Written("crash_keeps_acknowledged", broken=(UNWAITED, SENT[1], lost(3, power_loss=False), loaded(4)), views=has(),
+            kept=(UNWAITED, SENT[1], lost(3), loaded(4)), kept_views=has()),
     # What a full disk does not take stays in the buffer.
     *(Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
               broken=(*SENT, *broken, loaded(100_000)), kept=(*SENT, *kept, loaded(100_000))) for broken, kept in (
