@@ -18,6 +18,11 @@ from impl.store.message_store_config import MessageStoreConfig
 from impl.store.put_message_result import PutMessageFuture
 
 
+async def _flush_index(job: Callable[[], None]) -> None:
+    """IndexService#getAndCreateLastIndexFile: a thread forces a file of the index that is full, and ends."""
+    job()
+
+
 class ReportedMessageStore(DefaultMessageStore):
     """See `impl.store.default_message_store`. master_stream -- by which a slave reaches its master."""
 
@@ -27,7 +32,8 @@ class ReportedMessageStore(DefaultMessageStore):
         """Open the lock file on the disk of the node; raises DiskError."""
         self.node, self.master_stream = node, MasterStream(node)
         self._flushed_where, self._half_dispatched = 0, -1
-        super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream)
+        super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream,
+                         start_thread=lambda job: node.start_thread("FlushIndexFileThread", _flush_index(job)))
 
     def load(self) -> bool:
         """DefaultMessageStore#load; an Error ends the process as well (BrokerStartup#createBrokerController)."""

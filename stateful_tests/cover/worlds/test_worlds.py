@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import NullPointerError
+from impl.events import MessageAppended, MessageDispatched
 from impl.events.host import ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
@@ -25,6 +27,8 @@ from invariants.rules.watch import LATE, Watch
 from invariants.verdict import BadInputError, Outcome
 from stateful_tests.worlds import evidence
 from stateful_tests.worlds.healing import healing, is_promise, promised
+from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.producers import SEND_EVERY_MS, Sending
 from stateful_tests.worlds.profiles import (
     DEPTH,
     FOCUSED,
@@ -221,6 +225,22 @@ def test_a_process_whose_shutdown_hook_dies_has_ended_all_the_same() -> None:
         world.run(100)
         assert ended == ["consumer1"]
         assert [event.thread for _, event in world.events(ThreadDied)] == ["shutdown hook"]
+
+
+def test_a_full_file_of_the_index_is_forced_by_a_thread_of_its_own_and_whether_it_fails_nobody_minds() -> None:
+    with World() as world:
+        world.store_config = replace(STORE, max_hash_slot_num=4, max_index_num=4)
+        world.add_namesrv()
+        world.add_broker("broker-a", "broker-a", topics=[TopicConfig("orders", 1, 1)])
+        world.run(2_000)
+        world.simulation.kernel.profile = replace(CALM, force_fails=1)
+        world.script.draw("a force of store/index", 1)
+        world.add_producer("producer1", Sending("orders"))
+        world.run(2_000 + 10 * SEND_EVERY_MS)
+        put = [event.commit_log_offset for _, event in world.events(MessageAppended)]
+        assert [event.commit_log_offset for _, event in world.events(MessageDispatched)] == put
+        assert len(put) > 4
+        assert {event.thread for _, event in world.events(ThreadDied)} == {"FlushIndexFileThread"}
 
 
 @pytest.mark.parametrize("workload", ["one_topic", "inspected", "administered"])
