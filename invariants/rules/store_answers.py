@@ -14,7 +14,8 @@ from invariants.rules.past import place_of
 from invariants.rules.rule import Kept, Rule, Told, after, on
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
-_UNABLE = {1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
+_SYSTEM_ERROR = 1
+_UNABLE = {_SYSTEM_ERROR: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
 _LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
 """FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
 
@@ -80,15 +81,27 @@ class broker_takes_messages(Rule):
     Ignores replies: a broker that is not connected to who has asked says SYSTEM_ERROR, and keeps the reply anyway.
     """
 
-    cite = "SendMessageProcessor#handlePutMessageResult, #rejectRequest, BrokerFastFailure#cleanExpiredRequest"
-    about = "broker code"
+    cite = ("SendMessageProcessor#handlePutMessageResult, #rejectRequest, BrokerFastFailure#cleanExpiredRequest, "
+            "AbstractSendMessageProcessor#msgCheck")
+    about = "broker code key"
     calm = True
+    excuses = (
+        Excuse("the message names a queue that its topic does not have there any more",
+               when=lambda rule, told: rule.names_no_queue(*told.about)),
+    )
+
+    def names_no_queue(self, broker: str, code: int, key: str) -> bool:
+        """Whether the broker says SYSTEM_ERROR of a message for a queue that its topic does not have."""
+        sent = self.past.last(events.SendAttempted, key=key)
+        topic = None if sent is None else self.views.topics(broker).get(sent.event.mq.topic)
+        return code == _SYSTEM_ERROR and sent is not None and topic is not None and sent.event.mq.queue_id >= max(
+            topic.read_queue_nums, topic.write_queue_nums)
 
     @after(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
         if event.code in _UNABLE and not event.topic.endswith(REPLY_TOPIC_POSTFIX):
             yield self.told(f"{event.broker} does not take {event.key} of {at}: it says {_UNABLE[event.code]}",
-                            event.broker, event.code)
+                            event.broker, event.code, event.key)
 
 
 class time_outs_are_waited(Rule):

@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.store_answers  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC as DELAYED
+from impl.decisions.route_queues import QueueData
 from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, SendAttempted, StoreLoaded
 from stateful_tests.rules.written import Tables, Written
 
@@ -36,6 +37,16 @@ def sent(*, waits: bool, group: str = CLIENT_INNER_PRODUCER_GROUP) -> Told:
     return 0, P, SendAttempted(f"{P}@1", group, "k1", 1, MessageQueue("orders", B, 0), waits=waits)
 
 
+def named(queue_id: int, key: str = "k1") -> Told:
+    """The producer sends a message to a queue."""
+    return 0, P, SendAttempted(f"{P}@1", "P", key, 1, MessageQueue("orders", B, queue_id))
+
+
+def with_queues(read: int, write: int) -> Tables:
+    """So many queues of the topic may be read, and written."""
+    return Tables(topics={"orders": QueueData(B, read, write, 6, 0)})
+
+
 def put_as(topic: str, key: str = "k1", *, waits: bool = False) -> Told:
     """A broker appends a copy."""
     return 0, B, MessageAppended(B, topic, 0, 0, 0, 100, key, waits)
@@ -51,6 +62,16 @@ HISTORIES = (
     Written("broker_takes_messages", (answered(1, 2),), (answered(1), answered(1, 14)), says="SYSTEM_BUSY"),
     Written("broker_takes_messages", (answered(1, 1),), (
         (1, P, SendAnswered(B, "DefaultCluster_REPLY_TOPIC", -1, -1, -1, "k", 1)),)),
+    # The topic has fewer queues now.
+    Written("broker_takes_messages", (named(3), answered(1, 1)), (named(4), answered(1, 1)), views=with_queues(4, 2),
+            kept_views=with_queues(4, 2)),
+    Written("broker_takes_messages", (named(3), answered(1, 1)), (named(4), answered(1, 1)), views=with_queues(2, 4),
+            kept_views=with_queues(2, 4)),
+    Written("broker_takes_messages", (named(4), answered(1, 2)), (named(4), answered(1, 1)), views=with_queues(4, 4),
+            kept_views=with_queues(4, 4)),
+    Written("broker_takes_messages", (named(4, "k2"), answered(1, 1)), (named(4), answered(1, 1)),
+            views=with_queues(4, 4), kept_views=with_queues(4, 4)),
+    Written("broker_takes_messages", (named(4), answered(1, 1)), views=Tables(topics={})),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=CACHED, causes=(),
             says="a loss of power may take it", kept=(loaded(), PUT, answered(2)), kept_views=ON_DISK),
     Written("acknowledged_is_on_the_disk", broken=(loaded(), PUT, answered(2)), views=SHORT,
