@@ -161,12 +161,13 @@ class goodbye_ends_its_own_process(Rule):
     def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
         """What comes on a connection of an earlier process is a late registration of that process.
 
-        So may be what comes soon after the start on another connection than the first.
+        So is what comes in the millisecond of the start, and so may be what comes soon after it on another connection
+        than the first.
         """
         broker = machine_of(event.broker_addr)
         connected_ms = self.connected.setdefault((at, event.connection), ms)
         started_ms = self.running.get((broker,), ms + 1)
-        if connected_ms < started_ms:
+        if connected_ms <= started_ms:
             return
         if self.first.setdefault((at, broker), event.connection) == event.connection \
                 or ms - started_ms > deadlines.on_the_way(self.bounds):
