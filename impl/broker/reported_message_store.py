@@ -32,8 +32,11 @@ class ReportedMessageStore(DefaultMessageStore):
         """Open the lock file on the disk of the node; raises DiskError."""
         self.node, self.master_stream = node, MasterStream(node)
         self._flushed_where, self._half_dispatched = 0, -1
-        super().__init__(node.disk, config, node.now_ms, message_arriving, connect=self.master_stream,
-                         start_thread=lambda job: node.start_thread("FlushIndexFileThread", _flush_index(job)))
+        super().__init__(
+            node.disk, config, node.now_ms, message_arriving, self._start_thread, connect=self.master_stream)
+
+    def _start_thread(self, job: Callable[[], None]) -> None:
+        self.node.start_thread("FlushIndexFileThread", _flush_index(job))
 
     def load(self) -> bool:
         """DefaultMessageStore#load; an Error ends the process as well (BrokerStartup#createBrokerController)."""
