@@ -9,11 +9,20 @@ from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match, machine_of
+from invariants.rules.past import place_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set
 
+INDEX = "store/index/"
 LONGEST_SHUNNED_MS = 600_000
 """MQFaultStrategy.notAvailableDuration: of a broker that has failed, or took 15 s or more."""
+
+
+def _counts_as_used(rule: Rule, at: str) -> bool:
+    """Whether a force of a file of the index has failed in this process: who forces it does not give it back then."""
+    started = rule.past.last(events.ProcessStarted, at=at)
+    return any(one.event.path.startswith(INDEX) for one in rule.past.of(
+        events.ForceFailed, since=place_of(started), at=at))
 
 
 class index_goes_with_the_log(Rule):
@@ -22,8 +31,12 @@ class index_goes_with_the_log(Rule):
     The last file of the index stays in any case.
     """
 
-    cite = "CleanConsumeQueueService#deleteExpiredFiles, IndexService#deleteExpiredFile"
+    cite = "CleanConsumeQueueService#deleteExpiredFiles, IndexService#deleteExpiredFile, IndexFile#flush"
     about = "at"
+    excuses = (
+        Excuse("a force of a file of the index has failed, and the file counts as used since then",
+               when=lambda rule, told: _counts_as_used(rule, *told.about)),
+    )
 
     @after(events.LogExpired)
     def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:

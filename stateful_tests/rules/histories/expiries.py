@@ -8,9 +8,11 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
+    ForceFailed,
     LogExpired,
     NameServersTold,
     ProcessKilled,
+    ProcessStarted,
     RouteAnswered,
     RouteDenied,
     SendAttempted,
@@ -31,6 +33,11 @@ WAITED_MS, ELSEWHERE_MS = deadlines.waited(STORMY), deadlines.asked_elsewhere(CA
 Told = tuple[int, str, Any]
 
 EXPIRES = (1, B, LogExpired(B, 100))
+
+
+def failed(path: str = "store/index/1", at: str = B) -> Told:
+    """A force of a file has failed."""
+    return 0, at, ForceFailed(path, lost=False)
 
 
 def index(*ends: int) -> Tables:
@@ -88,6 +95,9 @@ HISTORIES = (
     Written(INDEX, (EXPIRES,), (EXPIRES,), views=index(99, 200), kept_views=index(100, 200), causes=(),
             says="have no key of anything behind 99"),
     Written(INDEX, (EXPIRES,), (EXPIRES,), views=index(50, 99, 200), kept_views=index(99), says="2 of the files"),
+    *(Written(INDEX, broken, (failed(), EXPIRES), views=index(99, 200), kept_views=index(99, 200)) for broken in (
+        (failed(), (0, B, ProcessStarted(2)), EXPIRES), (failed("store/commitlog/0"), EXPIRES),
+        (failed(at=C), EXPIRES))),
     Written(SHUNNED, (SENDS,), (SENDS,), views=shuns(600_001), kept_views=shuns(600_000), says="for 600001 ms more"),
     Written(SHUNNED, (IS_TOLD,), ((1, C, IS_TOLD[2]),), views=shuns(600_001)),
     *(Written(SILENT, (SPEAKS,), (SPEAKS,), views=listed, kept_views=OF_OTHERS, says="lists x in G")
