@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Generic, Protocol, TypeVar, overload
 
 from impl.decisions.java_arithmetic import long_hash, string_hash
-from impl.decisions.java_errors import JavaError, NullPointerError
+from impl.decisions.java_errors import JavaException, NullPointerError
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -28,19 +28,19 @@ class _Hashed(Hashable, Protocol):
     def java_hash(self) -> int: ...
 
 
-class ConcurrentModificationError(JavaError):
+class ConcurrentModificationError(JavaException):
     """A fail-fast iterator noticed that entries came or went behind its back."""
 
     java_class = "java.util.ConcurrentModificationException"
 
 
-class NoSuchElementError(JavaError):
+class NoSuchElementError(JavaException):
     """An element was asked of something empty."""
 
     java_class = "java.util.NoSuchElementException"
 
 
-class IllegalStateError(JavaError):
+class IllegalStateError(JavaException):
     """A call at the wrong moment."""
 
     java_class = "java.lang.IllegalStateException"

@@ -256,7 +256,7 @@ def _judged(turns: Sequence[int], turn: int) -> int:
 # Version --------------------------------------------------------------------------------------------------------------
 
 _WORKING = ("effect", "hunts", "likely", "pairing", "pairs", "runs", "simulation", "touched", "work")
-_JUDGED = ("impl", "model", "invariants/hazards", "invariants/refinement", "invariants/rules", "stateful_tests/worlds")
+_JUDGED = ("impl", "model", "invariants", "stateful_tests/worlds")
 
 
 @lru_cache(maxsize=8)
@@ -265,7 +265,6 @@ def version(subjects: tuple[str, ...]) -> str:
     here = Path(__file__).resolve().parent
     root = here.parent
     files = [file for room in _JUDGED for file in sorted((root / room).rglob("*")) if file.suffix in {".py", ".toml"}]
-    files += sorted((root / "invariants").glob("*.py"))
     files += [here / f"{name}.py" for name in _WORKING]
     own = [Path(file) for name in subjects for file in subject_named(name).composed.files]
     content = blake2b(digest_size=6)

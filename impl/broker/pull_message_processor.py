@@ -16,7 +16,7 @@ from impl.broker.woken_pull import WokenPull
 from impl.common.headers import PullMessageRequestHeader, PullMessageResponseHeader
 from impl.common.request_code import ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUSPEND, has_flag
-from impl.decisions.java_errors import JavaError, VirtualMachineError, not_null
+from impl.decisions.java_errors import JavaException, not_null
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import BrokerSide, GetMessageStatus, PullAnswer, PullCode, is_suspended, pull_answer
 from impl.events import HeldPullAnswered, OffsetCommitted, PullHeld, PullRetried
@@ -115,9 +115,7 @@ class PullMessageProcessor:
             await self.threads.put_message(offset_moved_event(
                 header.consumer_group, mq, header.queue_offset, offset_new,
                 self.tables.store_host, self.node.now_ms()))
-        except VirtualMachineError:
-            raise
-        except JavaError:
+        except JavaException:
             return  # logged
 
     async def _commit(self, channel: Connection, request: Command) -> None:

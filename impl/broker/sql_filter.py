@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from impl.broker.sql92.expressions import Compiled
 from impl.broker.sql92.parser import SelectorParser
-from impl.decisions.java_errors import JavaError, NullPointerError
+from impl.decisions.java_errors import JavaError, JavaException, NullPointerError
 
 ERROR_MESSAGE = "Invalid MessageSelector. "  # SelectorParser#parse: MQFilterException#getErrorMessage of all
 
 
-class MQFilterError(JavaError):
+class MQFilterError(JavaException):
     """A text that is no filter.
 
     Its message is the cause's; error_message, which clients are told, is always the same.

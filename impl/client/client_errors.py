@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from impl.client.offset_store import MQBrokerError
-from impl.decisions.java_errors import JavaError, MQClientError
+from impl.decisions.java_errors import JavaError, JavaException, MQClientError
 from impl.ports.remoting import RemotingConnectError, RemotingTimeoutError
 
 NO_RESPONSE_CODE = -1
@@ -37,7 +37,7 @@ class SendError(MQClientError):
         self.response_code, self.cause = int(response_code), cause
 
 
-class RequestTimeoutError(JavaError):
+class RequestTimeoutError(JavaException):
     """RequestTimeoutException: a request was sent, and its reply does not come."""
 
     java_class = "org.apache.rocketmq.client.exception.RequestTimeoutException"

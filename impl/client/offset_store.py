@@ -6,7 +6,7 @@ from collections.abc import Collection
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from impl.decisions.java_errors import JavaError, MQClientError, NullPointerError
+from impl.decisions.java_errors import JavaError, JavaException, MQClientError, NullPointerError
 from impl.decisions.java_text import is_blank
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
@@ -25,7 +25,7 @@ class ReadOffsetType(Enum):
     MEMORY_FIRST_THEN_STORE = "MEMORY_FIRST_THEN_STORE"
 
 
-class MQBrokerError(JavaError):
+class MQBrokerError(JavaException):
     """MQBrokerException: a broker answered with a code that is not SUCCESS."""
 
     java_class = "org.apache.rocketmq.client.exception.MQBrokerException"

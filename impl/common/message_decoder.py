@@ -22,9 +22,8 @@ from impl.decisions.flags import BORNHOST_V6_FLAG, COMPRESSED_FLAG, STOREHOSTADD
 from impl.decisions.java_arithmetic import wrap8, wrap16, wrap32
 from impl.decisions.java_errors import (
     BufferOverflowError,
-    HeapExhaustedError,
     IllegalArgumentError,
-    JavaError,
+    JavaException,
     not_null,
 )
 from impl.decisions.java_text import utf8_bytes, utf8_text
@@ -88,9 +87,7 @@ def decode(buffer: ByteBuffer, *, read_body: bool = True, decompress_body: bool 
     """
     try:
         return _decoded(buffer, read_body=read_body, decompress_body=decompress_body)
-    except HeapExhaustedError:
-        raise
-    except JavaError:
+    except JavaException:
         buffer.position = buffer.limit
         return None
 

@@ -10,9 +10,9 @@ _FAQ = "http://rocketmq.apache.org/docs/faq/"  # FAQUrl#DEFAULT_FAQ_URL
 
 
 class JavaError(Exception):
-    """A Java exception: `java_class` is its full class name, `message` is getMessage (None for null)."""
+    """What Java throws: `java_class` is its full class name, `message` is getMessage (None for null)."""
 
-    java_class: ClassVar[str] = "java.lang.Exception"
+    java_class: ClassVar[str] = "java.lang.Throwable"
 
     def __init__(self, message: str | None = None) -> None:
         """Keep the message; None is Java's null."""
@@ -20,19 +20,25 @@ class JavaError(Exception):
         self.message = message
 
 
-class IllegalArgumentError(JavaError):
+class JavaException(JavaError):  # noqa: N818  # as Java calls it: what Java calls an Error is none
+    """What `catch (Exception e)` catches; it lets an Error pass, which ends the thread or the job."""
+
+    java_class = "java.lang.Exception"
+
+
+class IllegalArgumentError(JavaException):
     """An argument that a method refuses."""
 
     java_class = "java.lang.IllegalArgumentException"
 
 
-class NullPointerError(JavaError):
+class NullPointerError(JavaException):
     """A null that was dereferenced. Its text depends on the Java version: compare the class only."""
 
     java_class = "java.lang.NullPointerException"
 
 
-class DivisionByZeroError(JavaError):
+class DivisionByZeroError(JavaException):
     """Integer division or remainder by zero."""
 
     java_class = "java.lang.ArithmeticException"
@@ -42,13 +48,13 @@ class DivisionByZeroError(JavaError):
         super().__init__("/ by zero")
 
 
-class ClassCastError(JavaError):
+class ClassCastError(JavaException):
     """A value of another class than the code takes it for."""
 
     java_class = "java.lang.ClassCastException"
 
 
-class IndexOutOfBoundsError(JavaError):
+class IndexOutOfBoundsError(JavaException):
     """An index outside a list."""
 
     java_class = "java.lang.IndexOutOfBoundsException"
@@ -72,44 +78,44 @@ class NumberFormatError(IllegalArgumentError):
     java_class = "java.lang.NumberFormatException"
 
 
-class NegativeArraySizeError(JavaError):
+class NegativeArraySizeError(JavaException):
     """An array of negative length; the message is the length."""
 
     java_class = "java.lang.NegativeArraySizeException"
 
 
-class BufferUnderflowError(JavaError):
+class BufferUnderflowError(JavaException):
     """A buffer that holds less than is read from it."""
 
     java_class = "java.nio.BufferUnderflowException"
 
 
-class BufferOverflowError(JavaError):
+class BufferOverflowError(JavaException):
     """A buffer that is too small for what is written to it."""
 
     java_class = "java.nio.BufferOverflowException"
 
 
-class UnknownHostError(JavaError):
+class UnknownHostError(JavaException):
     """An address that is none."""
 
     java_class = "java.net.UnknownHostException"
 
 
-class EndOfFileError(JavaError):
+class EndOfFileError(JavaException):
     """Data that ends too early."""
 
     java_class = "java.io.EOFException"
 
 
-class ZipError(JavaError):
+class ZipError(JavaException):
     """Data that zlib does not understand."""
 
     java_class = "java.util.zip.ZipException"
 
 
 class VirtualMachineError(JavaError):
-    """What Java throws as an Error: `catch (Exception e)` lets it pass, and so it ends the thread or the job."""
+    """An Error of the machine: no heap is left, or a mapping faults."""
 
     java_class = "java.lang.VirtualMachineError"
 
@@ -130,13 +136,13 @@ class MappingFaultError(VirtualMachineError):
         super().__init__("a fault occurred in an unsafe memory access operation")
 
 
-class JavaRuntimeError(JavaError):
+class JavaRuntimeError(JavaException):
     """A plain RuntimeException."""
 
     java_class = "java.lang.RuntimeException"
 
 
-class MQClientError(JavaError):
+class MQClientError(JavaException):
     """MQClientException without a cause: the client appends the address of its questions-and-answers page."""
 
     java_class = "org.apache.rocketmq.client.exception.MQClientException"

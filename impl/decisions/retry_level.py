@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from impl.decisions.java_arithmetic import INT_MAX, wrap32, wrap64
-from impl.decisions.java_errors import JavaError, NullPointerError, not_null
+from impl.decisions.java_errors import JavaError, JavaException, NullPointerError, not_null
 from impl.decisions.java_text import parse_integer, split
 
 MESSAGE_DELAY_LEVEL = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"  # MessageStoreConfig
@@ -25,7 +25,7 @@ def parse_delay_level(level_string: str | None) -> tuple[bool, dict[int, int], i
     try:
         for level, value in enumerate(split(not_null(level_string), " "), start=1):
             if not value:
-                raise JavaError("begin -1, end 0, length 0")  # noqa: TRY301  substring, then Java's own catch
+                raise JavaException("begin -1, end 0, length 0")  # substring, then Java's own catch
             unit_ms = _UNITS_MS.get(value[-1])
             max_delay_level = level
             number = parse_integer(value[:-1], 64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from impl.decisions.java_arithmetic import string_hash, wrap32
-from impl.decisions.java_errors import IllegalArgumentError, JavaError
+from impl.decisions.java_errors import IllegalArgumentError, JavaException
 from impl.decisions.java_text import split, trim
 
 SUB_ALL = "*"  # SubscriptionData#SUB_ALL
@@ -45,7 +45,7 @@ def build_subscription_data(topic: str | None, sub_string: str | None, sub_versi
         return SubscriptionData(topic, SUB_ALL, sub_version=sub_version)
     parts = split(sub_string, "||")
     if not parts:
-        raise JavaError("subString split error")
+        raise JavaException("subString split error")
     tags = frozenset(tag for tag in map(trim, parts) if tag)
     return SubscriptionData(topic, sub_string, tags, frozenset(map(string_hash, tags)), sub_version)
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 
 PAGE_BYTES = 4_096  # MappedFile.OS_PAGE_SIZE
 
 
-class DiskError(JavaError):
+class DiskError(JavaException):
     """A file that is closed, or that the operating system does not read or write."""
 
     java_class = "java.io.IOException"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 
 Job = Callable[[], "Awaitable[None] | None"]
 """What a pool runs: a coroutine function without arguments, or a plain one."""
 
 
-class RejectedExecutionError(JavaError):
+class RejectedExecutionError(JavaException):
     """A pool takes no more work."""
 
     java_class = "java.util.concurrent.RejectedExecutionException"

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 from impl.ports.pools import Pool
 
 CURRENT_VERSION = 399  # MQVersion.CURRENT_VERSION: the ordinal of V4_9_3
@@ -69,7 +69,7 @@ None is no response at all (a suspended pull, a one-way push). A JavaError is an
 """
 
 
-class RemotingError(JavaError):
+class RemotingError(JavaException):
     """A call that failed in the transport."""
 
     java_class = "org.apache.rocketmq.remoting.exception.RemotingException"

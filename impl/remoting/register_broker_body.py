@@ -11,14 +11,14 @@ from impl.common.fastjson.beans import BEANS, ENUMS, Bean
 from impl.common.fastjson.characters import JSONError
 from impl.common.fastjson.deserializers import from_json, strings_from_json
 from impl.common.fastjson.serializer import to_json
-from impl.decisions.java_errors import IllegalArgumentError, JavaError, not_null
+from impl.decisions.java_errors import IllegalArgumentError, JavaException, not_null
 from impl.decisions.java_text import parse_integer, split, utf8_bytes, utf8_text
 from impl.hash_map import ConcurrentHashMap
 
 _TOPIC_WORDS = 5
 
 
-class JavaIOError(JavaError):
+class JavaIOError(JavaException):
     """A stream that ends too early."""
 
     java_class = "java.io.IOException"

@@ -14,7 +14,7 @@ from impl.common.fastjson.beans import BEANS, Bean
 from impl.common.fastjson.deserializers import from_json
 from impl.common.fastjson.serializer import to_json
 from impl.decisions.java_arithmetic import wrap8, wrap16
-from impl.decisions.java_errors import JavaError, NegativeArraySizeError, NullPointerError, not_null
+from impl.decisions.java_errors import JavaException, NegativeArraySizeError, NullPointerError, not_null
 from impl.decisions.java_text import utf8_bytes, utf8_text
 from impl.hash_map import HashMap
 
@@ -28,7 +28,7 @@ FRAME_MAX_LENGTH = 16_777_216  # NettyDecoder: of the whole frame, its length wo
 ExtFields = HashMap[str | None, str | None]
 
 
-class RemotingCommandError(JavaError):
+class RemotingCommandError(JavaException):
     """A frame, or a header, that RocketMQ refuses."""
 
     java_class = "org.apache.rocketmq.remoting.exception.RemotingCommandException"

@@ -9,7 +9,7 @@ How a host uses it:
 * It steps the services while the store runs, as Java's threads do: `reput_message_service.run_once` every millisecond;
   of the commit log `group_commit_service.run_once` every 10 ms with SYNC_FLUSH, else the two steps of
   `flush_real_time_service` around 500 ms; `commit_real_time_service.run_once` every 200 ms with the transient pool;
-  `flush_disk_watcher.run_once` every 10 ms; `flush_consume_queue_service.do_flush` every second;
+  `flush_disk_watcher.run_once` every 10 ms; `flush_consume_queue_service.run_once` every second;
   `allocate_mapped_file_service.mmap_operation` after a put that made a file; `clean_commit_log_service.run` and
   `clean_consume_queue_service.run` every 10 s, first after 60 s; `clean_commit_log_service.is_space_full` every 10 s;
   `schedule_message_service.run_once` every 100 ms, first after a second, and its `persist` every 10 s.
@@ -25,7 +25,7 @@ from contextlib import suppress
 
 from impl.decisions.consume_queue_units import reput_from_offset
 from impl.decisions.flags import TRANSACTION_COMMIT_TYPE, TRANSACTION_NOT_TYPE, get_transaction_value
-from impl.decisions.java_errors import JavaError, JavaRuntimeError, VirtualMachineError
+from impl.decisions.java_errors import JavaException, JavaRuntimeError, VirtualMachineError
 from impl.decisions.java_text import utf16_length
 from impl.decisions.log_append import is_os_page_cache_busy
 from impl.decisions.put_rules import is_batch_legal, is_message_legal, is_put_available
@@ -99,9 +99,7 @@ class DefaultMessageStore(MessageReads):
         """
         try:
             result = self._load()
-        except VirtualMachineError:
-            raise
-        except JavaError:
+        except JavaException:
             result = False
         if not result:
             self.allocate_mapped_file_service.shutdown()

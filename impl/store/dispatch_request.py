@@ -15,7 +15,7 @@ from impl.common.message_const import (
 )
 from impl.common.message_properties import property_entries
 from impl.common.record_layout import BLANK_MAGIC_CODE, MESSAGE_MAGIC_CODE, RecordHeader, read_header
-from impl.decisions.java_errors import HeapExhaustedError, IndexOutOfBoundsError, JavaError
+from impl.decisions.java_errors import IndexOutOfBoundsError, JavaException
 from impl.decisions.java_text import parse_integer, utf8_text
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.decisions.retry_level import DELAY_LEVEL_TABLE, compute_deliver_timestamp, stored_delay_level
@@ -90,9 +90,7 @@ def check_message_and_return_size(
         if not _read_body(buffer, header, check_crc=check_crc, read_body=read_body):
             return UNREADABLE
         return _rest(buffer, header, delay_levels)
-    except HeapExhaustedError:
-        raise
-    except JavaError:
+    except JavaException:
         return UNREADABLE
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from impl.decisions.flush_rules import is_thorough_flush
-from impl.decisions.java_errors import JavaError, VirtualMachineError
+from impl.decisions.java_errors import JavaError, JavaException
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.flush_commit_log_service import Checkpoint, passed_over
 from impl.store.message_store_config import MessageStoreConfig
@@ -42,11 +42,11 @@ class FlushConsumeQueueService:
         """
         try:
             return not self.ended and self.do_flush()
-        except VirtualMachineError:
+        except JavaException:
+            return False
+        except JavaError:
             self.ended = True
             raise
-        except JavaError:
-            return False
 
     def do_flush(self, retry_times: int = 1) -> bool:
         """FlushConsumeQueueService#doFlush: once for each queue, and every 60 s thoroughly, with the checkpoint.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from impl.decisions.java_errors import JavaError, VirtualMachineError
+from impl.decisions.java_errors import JavaError, JavaException, VirtualMachineError
 from impl.decisions.names import MASTER_ID
 from impl.store.commit_log import CommitLog
 from impl.store.dispatch_request import DispatchRequest
@@ -45,11 +45,11 @@ class ReputMessageService:
             return
         try:
             self.do_reput()
-        except VirtualMachineError:
+        except JavaException:
+            return
+        except JavaError:
             self.ended = True
             raise
-        except JavaError:
-            return
 
     def behind(self) -> int:
         """ReputMessageService#behind: bytes that wait for dispatch; less than 0 after it has overshot."""

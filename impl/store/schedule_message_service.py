@@ -16,7 +16,7 @@ from impl.common.message_const import (
 )
 from impl.common.message_decoder import decode
 from impl.decisions.consume_queue_units import is_ext_addr
-from impl.decisions.java_errors import JavaError, VirtualMachineError, not_null
+from impl.decisions.java_errors import JavaError, JavaException, VirtualMachineError, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
@@ -185,9 +185,7 @@ class DeliverDelayedMessageTimerTask:
         try:
             for _ in self.look():
                 pass
-        except VirtualMachineError:
-            raise
-        except JavaError:
+        except JavaException:
             return DELAY_FOR_A_PERIOD_MS
         return DELAY_FOR_A_WHILE_MS
 
@@ -206,9 +204,7 @@ class DeliverDelayedMessageTimerTask:
         buffer.release()
         try:
             yield from self._deliver_due(units_of(data), len(data) // CQ_STORE_UNIT_SIZE)
-        except VirtualMachineError:
-            raise
-        except JavaError:
+        except JavaException:
             return  # Java logs it and begins with this unit again
 
     def _deliver_due(self, units: Iterator[Unit], count: int) -> Iterator[None]:

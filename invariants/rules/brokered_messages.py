@@ -106,5 +106,5 @@ class message_is_born_where_its_id_says(Rule):
         who = at, event.key[:_PROCESS_DIGITS], event.topic
         self.looked_at[who] = self.looked_at.get(who, 0) + 1
         written = self.views.written(at, *event[4:6]) if self.looked_at[who] <= _FIRST else None
-        if written and not event.key.startswith(written.born_address):
-            yield self.told(f"{event.key} was born at {written.born_address}, says {at}", at, event.key)
+        if written and not event.key.startswith(address := written.born[1]):
+            yield self.told(f"{event.key} was born at {address}, says {at}", at, event.key)

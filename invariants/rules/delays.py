@@ -72,21 +72,18 @@ def copy_waits_for_ever(rule: Rule, group: str, key: str | None) -> bool:
             and end_of_level(rule, copy.at, copy.event.queue_id + 1) is not None)
 
 
-def in_this_life(rule: Rule, last: Reported | None) -> bool:
-    """Whether it was reported of a process that its machine still has."""
-    return last is not None and not rule.past.of(events.ProcessStarted, since=last.place, at=last.at)
-
-
 def end_of_level(rule: Rule, at: str, level: int) -> Reported | None:
     """When the task of a level has ended with an Error; None: it has not, or the broker was started since."""
     ended = rule.past.last(events.DelayLevelEnded, at=at, level=level)
-    return ended if in_this_life(rule, ended) else None
+    return ended if ended is not None and rule.past.lives(ended) else None
 
 
 def is_left_undispatched(rule: Rule, record: Reported | None) -> bool:
     """Whether the thread of its broker that dispatches has ended, and has not come to this record."""
-    died = None if record is None else rule.past.last(events.ThreadDied, at=record.at, thread=DISPATCHER)
-    return record is not None and in_this_life(rule, died) and not rule.past.of(
+    if record is None:
+        return False
+    died = rule.past.last(events.ThreadDied, at=record.at, thread=DISPATCHER)
+    return died is not None and rule.past.lives(died) and not rule.past.of(
         events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset)
 
 

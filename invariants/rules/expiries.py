@@ -1,4 +1,4 @@
-"""What does not last: keys of records that are gone, brokers that are shunned, name servers that are away."""
+"""What does not last: keys of records that are gone, clients that are silent, name servers that are away."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match, machine_of
-from invariants.rules.past import place_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set
 
 INDEX = "store/index/"
-LONGEST_SHUNNED_MS = 600_000
-"""MQFaultStrategy.notAvailableDuration: of a broker that has failed, or took 15 s or more."""
 
 
 def _counts_as_used(rule: Rule, at: str) -> bool:
     """Whether a force of a file of the index has failed in this process: who forces it does not give it back then."""
-    started = rule.past.last(events.ProcessStarted, at=at)
-    return any(one.event.path.startswith(INDEX) for one in rule.past.of(
-        events.ForceFailed, since=place_of(started), at=at))
+    return any(one.event.path.startswith(INDEX) and rule.past.lives(one)
+               for one in rule.past.of(events.ForceFailed, at=at))
 
 
 class index_goes_with_the_log(Rule):
@@ -44,21 +40,6 @@ class index_goes_with_the_log(Rule):
         if old:
             yield self.told(f"the log of {at} begins at {event.min_offset} now, and {len(old)} of the files of its "
                             f"index have no key of anything behind {max(old)}", at)
-
-
-class shunning_ends(Rule):
-    """A producer that is aware of latency shuns no broker for longer than ten minutes from now on."""
-
-    cite = "MQFaultStrategy: notAvailableDuration, LatencyFaultToleranceImpl#updateFaultItem"
-    about = "at broker_name"
-    excuses = (clock_was_set("at"),)
-
-    @after(events.SendAttempted, events.SendTold)
-    def chooses(self, _: int, at: str, event: events.SendAttempted | events.SendTold) -> Iterator[Told]:
-        del event
-        for name, left_ms in self.views.shunned_ms(at).items():
-            if left_ms > LONGEST_SHUNNED_MS:
-                yield self.told(f"{at} is to shun {name} for {left_ms} ms more", at, name)
 
 
 class silent_client_expires(Duty):

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import Any, NamedTuple
 
+from impl import events
 from invariants.finding import Finding
 
 
@@ -45,6 +46,10 @@ class Past:
         """The last of these; see `of`."""
         last = max((these[-1] for kind in kinds if (these := self._with(kind, fields))), default=None)
         return None if place_of(last) <= since else last
+
+    def lives(self, one: Reported) -> bool:
+        """Whether a record is of the process that its machine still has."""
+        return not self.of(events.ProcessStarted, since=one.place, at=one.at)
 
     def _with(self, kind: type, fields: dict[str, Any]) -> list[Reported]:
         """The records of a class whose fields have these values, in their order."""

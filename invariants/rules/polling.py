@@ -39,8 +39,12 @@ class Polled(Rule):
 
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
-        for table in self.tables():
+        for table in self.of_what_is_held():
             table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+
+    def of_what_is_held(self) -> Iterator[Kept]:
+        """The tables that know something of the queues that a consumer has."""
+        return self.tables()
 
 
 class polls_follow_one_another(Polled):
@@ -103,15 +107,16 @@ class only_what_was_worked_on_is_committed(Polled):
     memory, passed = (Kept("at group mq") for _ in range(2))
 
     @on(events.QueuesHeld)
-    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
-        """See Polled; what is in memory is kept."""
-        def is_left(key: tuple[str, str, MessageQueue]) -> bool:
-            return key[:2] == (at, event.group) and key[2] not in event.mqs
-
-        self.memory.update((key, offset) for key, offset in self.done.items() if is_left(key))
-        self.polled.drop(is_left)
-        self.done.drop(is_left)
+    def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
+        """See Polled; what was done is in memory."""
+        self.memory.update((key, offset) for key, offset in self.done.items()
+                           if key[:2] == (at, event.group) and key[2] not in event.mqs)
         self.passed.drop(lambda key: key[:2] == (at, event.group) and key[2] in event.mqs)
+        super().has(ms, at, event)
+
+    def of_what_is_held(self) -> Iterator[Kept]:
+        """See Polled."""
+        yield from (self.polled, self.done)
 
     @on(events.TimerJobBegan)
     def timer_begins(self, ms: int, at: str, event: events.TimerJobBegan) -> None:

@@ -14,7 +14,7 @@ from impl.decisions.message_queue import MessageQueue
 from invariants.rules.applications import TURNS
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
-from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.rules.sending import LATENCY_AWARE
 from invariants.rules.weather import clock_was_set
 
@@ -250,3 +250,18 @@ class only_slow_brokers_are_shunned(Shunning):
                 del self.missed[key]
                 yield self.told(f"{who[0]} has sent nothing to {name} while others got what {TURNS} turns of its "
                                 "queues are worth, and it is not to be shunned", *key)
+
+
+class shunning_ends(Rule):
+    """A producer that is aware of latency shuns no broker for longer than ten minutes from now on."""
+
+    cite = "MQFaultStrategy: notAvailableDuration, LatencyFaultToleranceImpl#updateFaultItem"
+    about = "at broker_name"
+    excuses = (clock_was_set("at"),)
+
+    @after(events.SendAttempted, events.SendTold)
+    def chooses(self, _: int, at: str, event: events.SendAttempted | events.SendTold) -> Iterator[Told]:
+        del event
+        for name, left_ms in self.views.shunned_ms(at).items():
+            if left_ms > _FAILED_MS:
+                yield self.told(f"{at} is to shun {name} for {left_ms} ms more", at, name)

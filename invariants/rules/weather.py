@@ -6,6 +6,7 @@ whoever was struck from what goes wrong behind it.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from impl import events
@@ -61,20 +62,18 @@ def was_cut_off_from(machine: str, other: str, lasts: Deadline, hazard: str = ""
 
 def broker_was_away(rule: Any, told: Told) -> bool:
     """Whether the broker of the queue that is told of is away, or was away, slow or cut off since shortly before."""
-    name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
-    if _is_gone(rule, name):
+    name, since_ms = _queue_and_time(rule, told)
+    if _had_no_master(rule, name, inf):
         return True
-    since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
     lasts_ms = deadlines.handed_over(rule.bounds)
     return any(one.ms + getattr(one.event, "ms", 0) + lasts_ms >= since_ms for one in rule.past.of(*_AWAY) if name in {
         rule.facts.broker_name(machine) for machine in (one.at, *_others(one.event))})
 
 
-def _is_gone(rule: Any, name: str) -> bool:
-    """Whether the master of this name has ended, and nobody has started as such since."""
-    started = rule.past.last(events.BrokerStarted, broker_name=name, broker_id=MASTER_ID)
-    return started is not None and rule.past.last(
-        events.ProcessKilled, events.BrokerStopping, since=started.place, at=started.at) is not None
+def _queue_and_time(rule: Any, told: Told) -> tuple[str, int]:
+    """The broker of the queue that is told of, and since when that is wrong: now, unless something else is said."""
+    name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
+    return name, rule.past.records[-1][0] if told.since_ms is None else told.since_ms
 
 
 def nobody_tells_the_master(rule: Any, told: Told) -> bool:
@@ -84,15 +83,14 @@ def nobody_tells_the_master(rule: Any, told: Told) -> bool:
     that one first, until its time is over, and then hangs up on the other (NettyRemotingClient#invokeSync,
     #getAndCreateNameserverChannel): it is told nothing, and knows no address to which it could commit.
     """
-    name = next(one.broker_name for one in told.about if isinstance(one, MessageQueue))
+    name, since_ms = _queue_and_time(rule, told)
     chosen = rule.past.last(events.NameServerChosen, at=told.about[0])
-    since_ms = rule.past.records[-1][0] if told.since_ms is None else told.since_ms
     return (chosen is not None and chosen.ms >= since_ms and _had_no_master(rule, name, since_ms)
             and any(_was_powerless(rule, machine_of(addr), since_ms) for addr in chosen.event.listed))
 
 
-def _had_no_master(rule: Any, name: str, ms: int) -> bool:
-    """Whether whoever had started as the master of this name last had ended, or begun to stop, at that time."""
+def _had_no_master(rule: Any, name: str, ms: float) -> bool:
+    """Whether whoever had started as the master of this name last had ended, or begun to stop, until then."""
     started = max((one for one in rule.past.of(events.BrokerStarted, broker_name=name, broker_id=MASTER_ID)
                    if one.ms <= ms), default=None)
     return started is not None and any(one.ms <= ms for one in rule.past.of(

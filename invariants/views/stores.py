@@ -111,8 +111,9 @@ class StoreViews:
             return None
         content = zlib.crc32(message.body or b"", zlib.crc32(
             repr((message.flag, message.sys_flag & COMPRESSED_FLAG)).encode()))
-        return Written(content, (message.born_timestamp, str(message.born_host)),
-                       tuple(sorted((message.properties or {}).items())), message.born_host.address.hex().upper())
+        host = message.born_host
+        return Written(content, (message.born_timestamp, host.address.hex().upper(), host.port),
+                       tuple(sorted((message.properties or {}).items())))
 
     def keyed(self, broker: str, topic: str, key: str) -> tuple[tuple[int, int], ...]:
         """Offset and store time (ms) of each record of a topic in the log that has a key: UNIQ_KEY, or one of KEYS."""

@@ -33,14 +33,13 @@ class StoredRecord(NamedTuple):
 class Written(NamedTuple):
     """What a record says of the message that its application has sent, where a broker writes that down again.
 
-    content -- body and flag as they are stored, and whether the body is compressed, as a number. born -- time in ms and
-    host. properties -- pairs of name and value, sorted. born_address -- the address of that host, in hex digits.
+    content -- body and flag as they are stored, and whether the body is compressed, as a number. born -- time in ms,
+    address of the host in hex digits, and port. properties -- pairs of name and value, sorted.
     """
 
     content: int
-    born: tuple[int, str]
+    born: tuple[int, str, int]
     properties: tuple[tuple[str, str], ...]
-    born_address: str = ""
 
 
 class Replicated(NamedTuple):

@@ -111,6 +111,17 @@ def test_two_variants_of_one_name_are_one_line(tmp_path: Path) -> None:
         Aim(tuple(subject_of(str(tmp_path / f"{name}.py")) for name in ("one", "two"))).checked()
 
 
+@pytest.mark.parametrize("file", [
+    "impl/store/commit_log.py", "model/language/nodes.py", "invariants/hazards/V.toml", "invariants/rules/delays.py",
+    "invariants/refinement/commit_log.py", "invariants/views/brokers.py", "invariants/finding.py",
+    "stateful_tests/worlds/deeds.py", "spark_fuzz/runs.py",
+])
+def test_the_version_stands_for_what_is_judged_and_for_who_judges(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, read = simulation.version.__wrapped__(("repaired",)), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * path.as_posix().endswith(file))
+    assert simulation.version.__wrapped__(("repaired",)) != before
+
+
 def test_the_version_stands_for_a_variants_file_too(tmp_path: Path) -> None:
     (tmp_path / "early.py").write_text(planted.EARLY, encoding="utf-8")
     assert simulation.version(("repaired",)) != simulation.version((f"repaired+{tmp_path / 'early.py'}",))

@@ -87,6 +87,11 @@ def masters(world: World) -> list[str]:
     return [name for name in world.brokers if world.brokers[name].config.broker_id == 0]
 
 
+def living_masters(world: World) -> list[str]:
+    """Masters whose process lives."""
+    return [name for name in masters(world) if world.alive(name)]
+
+
 def _couples(world: World) -> list[tuple[str, str]]:
     """Masters and their slaves, where both have ever come up."""
     return [(master, f"{master}-slave") for master in BROKERS if {master, f"{master}-slave"} <= {*world.brokers}]
@@ -286,7 +291,7 @@ def rename_broker(world: World) -> Done:
 
 def move_master(world: World) -> Done:
     """A master shuts down in order, and starts again at another port, or where it was before."""
-    machine = one_of(world, "which master", [name for name in masters(world) if world.alive(name)])
+    machine = one_of(world, "which master", living_masters(world))
     here = world.brokers[machine].config.listen_port
     port = LISTEN_PORT + MOVED_PORTS if here == LISTEN_PORT else LISTEN_PORT
     world.set_broker_up_as(machine, listen_port=port)
@@ -296,7 +301,7 @@ def move_master(world: World) -> Done:
 
 def permit(world: World) -> Done:
     """An operator says whether a master may be read, and written, and starts it again."""
-    machine, permission = each_of(world, ("which master", [name for name in masters(world) if world.alive(name)]),
+    machine, permission = each_of(world, ("which master", living_masters(world)),
                                   ("what may be done there", PERMISSIONS))
     world.set_broker_up_as(machine, broker_permission=permission)
     _shut_broker_down(world, machine, MOVING_MS)

@@ -61,9 +61,8 @@ class Plan:
 class RunRecord:
     """What came of a run.
 
-    digest -- of everything that was recorded. choices -- the tape. seen -- each signature once, in order of time.
-    digests -- of each part of what was recorded with all before it, in order, and at last of everything. seen_after --
-    how many records there were when each signature was seen.
+    digest -- of everything that was recorded. parts -- the same of each part that is full and all before it, in order.
+    choices -- the tape. seen -- each signature once, in order of time. seen_after -- how many records there were then.
     unknown -- why nothing can be said of the rest; empty if all was judged. endless -- whether that is because it does
     not end. talks -- or because it has had more segments than a run may have: what was seen until then counts.
     segments, ms -- how long it was.
@@ -89,13 +88,13 @@ class RunRecord:
     requests: int = 0
     endless: bool = False
     talks: bool = False
-    digests: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     seen_after: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def beginning(self, key: tuple[str, ...]) -> tuple[int, str]:
         """How many records the parts of the run have until a signature was seen, and their digest; 0: the whole run."""
-        parts = self.seen_after[key] // PART + 1
-        return (parts * PART, self.digests[parts - 1]) if parts < len(self.digests) else (0, self.digest)
+        place = self.seen_after[key] // PART
+        return ((place + 1) * PART, self.parts[place]) if place < len(self.parts) else (0, self.digest)
 
     def signatures(self) -> tuple[tuple[str, ...], ...]:
         """Property and signature of all that was seen, sorted."""
@@ -120,8 +119,7 @@ class Judges:
         """Have seen nothing.
 
         until -- what ends the run: the key of a finding, or a property alone. records -- so many end it, too; 0: no
-        number does. stronger -- of a property, the name that
-        it has under what holds in this world.
+        number does. stronger -- of a property, the name that it has under what holds in this world.
         """
         self.until, self.stronger, self.records = until, stronger or {}, records
         self.seen: dict[tuple[str, ...], Finding] = {}
@@ -218,11 +216,11 @@ def _live(world: World, workload: Workload, judges: Judges, *, judged: bool) -> 
 def _record(world: World, judges: Judges, kept: dict[str, int], tape: Tape, calls: dict[str, int]) -> RunRecord:
     kernel, network, followed = world.simulation.kernel, world.simulation.network, judges.following.followers
     told = tuple(tape.sentences) if isinstance(tape, ReplayTape) else ()
-    digests = tuple(world.simulation.digests())
+    *parts, digest = world.simulation.digests()
     states = frozenset(state for follower in followed for state in getattr(follower, "visited", ()))
     visited = tuple(found for one in followed if (found := getattr(one, "watched", None)) is not None)
     return RunRecord(
-        digests[-1], tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
+        digest, tuple(trimmed(tape.choices)), tuple(judges.seen.values()), judges.unknown,
         kernel.segments, kernel.now_ms, kept, states, visited, told, calls,
         kernel.now_ms - world.healed_ms if world.healed else 0, network.messages, network.requests, judges.endless,
-        judges.talks, digests, judges.seen_after)
+        judges.talks, tuple(parts), judges.seen_after)

@@ -11,14 +11,14 @@ from typing import Protocol
 from impl.broker.sql92.values import Long, Value, compare, same, text_of
 from impl.decisions.java_arithmetic import wrap32, wrap64
 from impl.decisions.java_doubles import parse_double
-from impl.decisions.java_errors import JavaError, JavaRuntimeError
+from impl.decisions.java_errors import JavaError, JavaException, JavaRuntimeError
 from impl.hash_map import HashMap
 
 Properties = Mapping[str, str] | None
 _FEW = 5  # UnaryExpression#createInExpression: from here on the elements go into a HashSet
 
 
-class ParseError(JavaError):
+class ParseError(JavaException):
     """A text that the grammar refuses."""
 
     java_class = "org.apache.rocketmq.filter.parser.ParseException"

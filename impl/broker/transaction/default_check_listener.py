@@ -14,7 +14,7 @@ from impl.common.message_const import (
     PROPERTY_REAL_TOPIC,
     PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
-from impl.decisions.java_errors import JavaError, VirtualMachineError, not_null
+from impl.decisions.java_errors import JavaError, JavaException, not_null
 from impl.decisions.java_text import parse_integer
 from impl.decisions.names import RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC
 
@@ -58,7 +58,5 @@ class DefaultTransactionalMessageCheckListener:
         try:
             await self._create_topic(RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, TCMT_QUEUE_NUMS)
             self._bridge.put_without_wait(copied(half, RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, 0))
-        except VirtualMachineError:
-            raise
-        except JavaError:
+        except JavaException:
             return

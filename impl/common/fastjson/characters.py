@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 from impl.decisions.java_text import joined_text, utf16_units
 
 EOI = "\x1a"
@@ -10,7 +10,7 @@ WHITESPACE = frozenset(" \n\r\t\f\b")
 DIGITS = frozenset("0123456789")
 
 
-class JSONError(JavaError):
+class JSONError(JavaException):
     """`com.alibaba.fastjson.JSONException`."""
 
     java_class = "com.alibaba.fastjson.JSONException"

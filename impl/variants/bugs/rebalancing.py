@@ -10,7 +10,7 @@ from impl.common.heartbeat_data import BROADCASTING
 from impl.decisions import allocation, route_queues
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom, Members, Queues, machine_room_range
 from impl.decisions.flags import PERM_READ, has_flag
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaError, JavaException
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import TopicRouteData
 from impl.ports.threads import Threads
@@ -58,7 +58,7 @@ def _throw_without_queues(original: Callable[..., Awaitable[None]]) -> Callable[
     async def rebalance_by_topic(self: RebalanceImpl, topic: str, is_order: bool, threads: Threads) -> None:
         """A topic without queues is an error."""
         if self.message_model != BROADCASTING and not self.topic_subscribe_info_table.get(topic):
-            raise JavaError(f"no queues of {topic}")
+            raise JavaException(f"no queues of {topic}")
         await original(self, topic, is_order, threads)
 
     return rebalance_by_topic

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 from impl.decisions.message_queue import MessageQueue
 from invariants.verdict import BadInputError
 from stateful_tests.conformance.java import artefacts
@@ -28,7 +28,7 @@ CALL_LIMIT_S = 10.0
 MAKE_LIMIT_S = 30.0
 
 
-class JavaStrategyError(JavaError):
+class JavaStrategyError(JavaException):
     """What a Java strategy threw: `java_class` is the Throwable's class, `message` its getMessage."""
 
     def __init__(self, java_class: str, message: str | None) -> None:

@@ -20,7 +20,7 @@ from impl.common.heartbeat_data import ConsumerData, HeartbeatData, ProducerData
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.common.util_all import crc32
-from impl.decisions.java_errors import JavaError, not_null
+from impl.decisions.java_errors import JavaError, JavaException, not_null
 from impl.decisions.java_text import utf8_text
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
@@ -175,7 +175,7 @@ def _registered(command: RemotingCommand, *, compressed: bool, now_ms: int) -> R
         raise RemotingCommandError("Failed to decode RegisterBrokerBody") from error
 
 
-class RefusedError(JavaError):
+class RefusedError(JavaException):
     """A request that is answered with SYSTEM_ERROR and this remark alone."""
 
 

@@ -13,7 +13,7 @@ from impl.client.rebalance import PullRequest, RebalanceImpl
 from impl.common.headers import TopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
-from impl.decisions.java_errors import JavaError
+from impl.decisions.java_errors import JavaException
 from impl.decisions.message_queue import MessageQueue
 from impl.hash_map import ConcurrentHashMap
 from impl.ports.remoting import Command
@@ -47,7 +47,7 @@ class _Rebalance:
     async def compute_pull_from_where_with_exception(self, _: MessageQueue, __: object) -> int:
         offset = await _answer()
         if offset < 0:
-            raise JavaError
+            raise JavaException
         return offset
 
     async def unlock(self, mq: MessageQueue, *, oneway: bool) -> None:

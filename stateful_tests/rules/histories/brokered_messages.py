@@ -25,7 +25,7 @@ def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
 
 BORN, HERE, THERE = "message_is_born_where_its_id_says", "0A2E1501", "0A2E1502"
 ID = f"{HERE}0001E70FD1134F1051E0008A"
-AT_HOME, AWAY = (Said(1, (7, "host"), (), address) for address in (HERE, THERE))
+AT_HOME, AWAY = (Said(1, (7, address, 1), ()) for address in (HERE, THERE))
 
 
 def told(key: str | None, topic: str = "orders", at: str = B) -> tuple[int, str, MessageAppended]:
@@ -35,7 +35,7 @@ def told(key: str | None, topic: str = "orders", at: str = B) -> tuple[int, str,
 
 def born(address: str) -> Tables:
     """Where records say that their messages were born."""
-    return Tables(written=Said(1, (7, "host"), (), address))
+    return Tables(written=Said(1, (7, address, 1), ()))
 
 
 HISTORIES = (

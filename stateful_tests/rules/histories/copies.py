@@ -12,7 +12,7 @@ from invariants.views import Written as Record
 from stateful_tests.rules.written import Tables, Written
 
 A, P = "broker-a", "producer1"
-FIRST = Record(7, (5, "10.0.0.1:1"), (("KEYS", "red"), ("TAGS", "a")))
+FIRST = Record(7, (5, "0A000001", 1), (("KEYS", "red"), ("TAGS", "a")))
 SENT_BACK = ("ORIGIN_MESSAGE_ID", "AC1"), ("RETRY_TOPIC", "orders")
 
 
@@ -45,7 +45,7 @@ DELAYED = appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2)
 HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2)
 PUT_BACK = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2, RMQ_SYS_TRANS_HALF_TOPIC)
 TWICE = appended(1), appended(2, "%RETRY%G"), appended(3, "%RETRY%G")
-FLAGLESS, BORN_LATER = FIRST._replace(content=8), FIRST._replace(born=(6, "10.0.0.1:1"))
+FLAGLESS, BORN_LATER = FIRST._replace(content=8), FIRST._replace(born=(6, "0A000001", 1))
 BACK = FIRST._replace(properties=(*FIRST.properties, *SENT_BACK))
 ELSEWHERE = FIRST._replace(properties=(*FIRST.properties, ("ORIGIN_MESSAGE_ID", "AC2"), SENT_BACK[1]))
 

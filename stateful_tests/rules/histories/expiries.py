@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerShutDown,
     ConsumerStarted,
@@ -15,8 +14,6 @@ from impl.events import (
     ProcessStarted,
     RouteAnswered,
     RouteDenied,
-    SendAttempted,
-    SendTold,
     SpokenOnce,
     TimerJobBegan,
 )
@@ -26,8 +23,8 @@ from stateful_tests.rules.written import STORMY, Tables, Written
 
 B, C, C2, P, G, NS, NS2 = "broker-a", "c1", "c2", "p1", "G", "nameserver1", "nameserver2"
 ID, ADDR = "c1@1", "nameserver1:9876"
-INDEX, SHUNNED, SILENT, LISTED, AWAY = ("index_goes_with_the_log", "shunning_ends", "silent_client_expires",
-                                        "only_listed_name_servers_are_asked", "name_server_that_is_away_is_left")
+INDEX, SILENT, LISTED, AWAY = ("index_goes_with_the_log", "silent_client_expires",
+                               "only_listed_name_servers_are_asked", "name_server_that_is_away_is_left")
 CALM = Bounds()
 WAITED_MS, ELSEWHERE_MS = deadlines.waited(STORMY), deadlines.asked_elsewhere(CALM)
 Told = tuple[int, str, Any]
@@ -43,15 +40,6 @@ def failed(path: str = "store/index/1", at: str = B) -> Told:
 def index(*ends: int) -> Tables:
     """Where the records are that each file of the index has a key of last."""
     return Tables(index_ends=ends)
-
-
-SENDS = (1, P, SendAttempted("p1@1", G, "k", 1, MessageQueue("orders", B, 0), frozenset()))
-IS_TOLD = (1, P, SendTold(G, "k"))
-
-
-def shuns(ms: int) -> Tables:
-    """For how long the producer shuns a broker."""
-    return Tables(shunned_ms=lambda machine: {B: ms} if machine == P else {})
 
 
 SPEAKS = (0, "operator", SpokenOnce(B, G, "x"))
@@ -98,8 +86,6 @@ HISTORIES = (
     *(Written(INDEX, broken, (failed(), EXPIRES), views=index(99, 200), kept_views=index(99, 200)) for broken in (
         (failed(), (0, B, ProcessStarted(2)), EXPIRES), (failed("store/commitlog/0"), EXPIRES),
         (failed(at=C), EXPIRES))),
-    Written(SHUNNED, (SENDS,), (SENDS,), views=shuns(600_001), kept_views=shuns(600_000), says="for 600001 ms more"),
-    Written(SHUNNED, (IS_TOLD,), ((1, C, IS_TOLD[2]),), views=shuns(600_001)),
     *(Written(SILENT, (SPEAKS,), (SPEAKS,), views=listed, kept_views=OF_OTHERS, says="lists x in G")
       for listed in (AS_PRODUCER, AS_MEMBER)),
     *(Written(LISTED, (OTHERS, asked(11 + WAITED_MS)), (OTHERS, asked(10 + WAITED_MS)), says="was told")

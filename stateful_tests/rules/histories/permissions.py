@@ -101,10 +101,10 @@ TWO = producers("p1:1", "p2:1")
 
 def own(seconds: str) -> Tables:
     """A half message with a time of its own."""
-    return Tables(written=Said(0, (0, "p1:1"), (("CHECK_IMMUNITY_TIME_IN_SECONDS", seconds),)))
+    return Tables(written=Said(0, (0, "0A2E1501", 1), (("CHECK_IMMUNITY_TIME_IN_SECONDS", seconds),)))
 
 
-NO_OWN = Tables(written=Said(0, (0, "p1:1"), (("KEYS", "red"),)))
+NO_OWN = Tables(written=Said(0, (0, "0A2E1501", 1), (("KEYS", "red"),)))
 
 
 # Slaves ---------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import invariants.rules.shunned_brokers  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import ProducerStarted, SendAnswered, SendAsked, SendAttempted, SendFailed, SendTold
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.written import Written
+from stateful_tests.rules.written import Tables, Written
 
 P, ID, G, A, B = "producer1", "producer1@1", "P", "broker-a", "broker-b"
 QUEUES = frozenset(MessageQueue("orders", broker, 0) for broker in (A, B))
@@ -64,6 +64,13 @@ BOTH = (*FAILS, *sends(30, B, 600, "l"))
 TURNS = tuple(one for number in range(50) for one in (asked(number, f"k{number}"), tried(number, A, f"k{number}")))
 ONE = frozenset({MessageQueue("orders", B, 0)})
 RULE, OTHER, BACK = "slow_broker_is_shunned", "available_queues_take_turns", "only_slow_brokers_are_shunned"
+ENDS = "shunning_ends"
+
+
+def shuns(ms: int) -> Tables:
+    """For how long the producer shuns a broker."""
+    return Tables(shunned_ms=lambda machine: {B: ms} if machine == P else {})
+
 
 HISTORIES = (
     Written(RULE, (*SLOW, *again(30_609)), (*SLOW, *again(30_610)), bounds=CALM, causes=(), says="1 ms more, and not"),
@@ -129,4 +136,6 @@ HISTORIES = (
     Written(BACK, (AWARE, *TURNS), (AWARE, *TURNS[:-1], tried(49, A, "k49", 2)), bounds=CALM),
     Written(BACK, (AWARE, *TURNS, *later(100, *TURNS[:-2])), (AWARE, *TURNS[:60], *again(70, B), *TURNS[40:]),
             bounds=CALM),
+    Written(ENDS, (tried(1),), (tried(1),), views=shuns(600_001), kept_views=shuns(600_000), says="for 600001 ms more"),
+    Written(ENDS, (told(1),), ((1, B, told(1)[2]),), views=shuns(600_001)),
 )
