@@ -56,8 +56,7 @@ def decoded(shape: Shape, data: bytes | memoryview) -> list[Word]:
     place = small.nbytes
     if shape.escapes:
         first[np.flatnonzero(small == _most(kind))] = np.frombuffer(data, np.uint64, shape.escapes, place)
-    np.cumsum(first, out=first)
-    states, place = [first], place + 8 * shape.escapes
+    states, place = [np.cumsum(first)], place + 8 * shape.escapes  # in place it would keep other threads waiting
     for size in shape.rest:
         states.append(np.frombuffer(data, _kind(size), shape.count, place).astype(np.uint64))
         place += size * shape.count
@@ -169,8 +168,9 @@ def _in_window(low: int, window: NDArray[np.uint8], known: Iterable[Word], candi
     for part in candidates:
         window[(part - base).view(np.int64)] = 1
     for part in known:
-        inside = part[slice(*np.searchsorted(part, np.array([low, end], np.uint64)))]
-        window[(inside - base).view(np.int64)] = 0
+        if part[0] < low or part[-1] >= end:
+            part = part[slice(*np.searchsorted(part, np.array([low, end], np.uint64)))]  # noqa: PLW2901 - its inside
+        window[(part - base).view(np.int64)] = 0
     places = np.flatnonzero(window.view(np.bool_))
     window[places] = 0
     return np.add(places.view(np.uint64), base)

@@ -23,7 +23,9 @@ from model.explorer.storage import Memory, Run, Storage
 from model.explorer.workers import Workers
 from model.language.batch import Word, Words
 
-_LARGEST = 1 << 20  # states of a shard: with its window it lies in a third-level cache
+_LARGEST = 1 << 21  # states of a shard: with its window it lies in a third-level cache
+_USUAL = 1 << 20  # the same, where few shards would leave cores without work
+_SHARDS = 1 << 6  # where there are so many of the usual ones, fewer and larger ones keep threads from meeting
 _SMALLEST = 1 << 8
 _WORKING = 32  # bytes for each state of a shard that is worked on
 _COLLECTED = 1 << 25  # bytes of successors; and at least one for each state, as all of them are decoded
@@ -67,7 +69,7 @@ class Shards:
         self.storage, self._words, self._cores = storage or Memory(), words, cores
         self._memory = memory_bytes * _USED // _RESIDENT
         self._working = self._memory // 8
-        self._most = most or min(_LARGEST, max(_SMALLEST, self._working // (2 * cores * _WORKING)))
+        self._largest = most or min(_LARGEST, max(_SMALLEST, self._working // (2 * cores * _WORKING)))
         self.shards = [Shard(0, 0)]
         self._files = 1
         self._inbox: list[Piece] = []
@@ -79,6 +81,11 @@ class Shards:
     def bytes(self) -> int:
         """Memory in use, to work with, and kept by the allocator."""
         return (self.storage.bytes + self._taken + self._at_work()) * _RESIDENT // _USED
+
+    @property
+    def _most(self) -> int:
+        """States of a shard: more, where there are many."""
+        return min(self._largest, max(_USUAL, self._states // _SHARDS))
 
     def _at_work(self) -> int:
         """Memory to work with: shards that are decoded, with their candidates and windows."""
