@@ -165,6 +165,16 @@ def test_it_is_played_until_all_was_seen_and_no_longer(
     assert run(plan, QuietTape(other)).digest != whole.digest
 
 
+@pytest.mark.parametrize(("records", "longest"), [((128, 384, 256), 384), ((128, 0, 256), 0)])
+def test_a_tape_is_played_until_the_last_of_its_failures(records: tuple[int, ...], longest: int) -> None:
+    ways = zip((("in time", U1), ("in time", U1, L13), ("QueueDropped", L13)), records, strict=True)
+    failures = seen(*({**failure(LEFT_ALONE, *signature), "records": many, "beginning": bytes([many % 251])}
+                      for signature, many in ways))
+    question, = failures.questions()
+    assert question.body["records"] == longest
+    assert question.body["digest"] == bytes([longest % 251]).hex()
+
+
 def test_a_run_that_its_judges_have_ended_is_repeated_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = Plan("shipped", "smallest", "calm")
     ended = run(plan, QuietTape([]))

@@ -18,10 +18,13 @@ from impl.common.message_id import create_message_id
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, FLAG_SUSPEND, PERM_WRITE
+from impl.decisions.java_errors import JavaError, JavaRuntimeError, MappingFaultError
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import MessageAppended, MessageDispatched, MessagesSettled, StoreLoaded, StoreRefused
 from impl.ports.remoting import Command
+from impl.store.clean_services import CleanCommitLogService, CleanConsumeQueueService
+from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.producers import Sending
@@ -151,3 +154,34 @@ def test_what_is_stored_is_there_after_a_kill_and_an_empty_file_keeps_a_broker_f
     world.run(15_000)  # an operator has deleted it
     assert [one.body for one in found(pull(world))] == [b"body"]
     assert [event.max_offset > 0 for _, event in world.events(StoreLoaded)] == [False, True, True]
+
+
+@pytest.mark.parametrize("error", [JavaRuntimeError("the disk"), MappingFaultError()])
+def test_a_clean_up_of_the_log_that_fails_keeps_nobody_from_cleaning_the_queues_or_from_trying_again(
+    world: World, error: JavaError, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def fails() -> None:
+        tried.append("log")
+        raise error
+
+    monkeypatch.setattr(CleanCommitLogService, "run", lambda _: fails())
+    monkeypatch.setattr(CleanConsumeQueueService, "run", lambda _: tried.append("queues"))
+    world.run(80_000)
+    assert tried[:4] == ["log", "queues"] * 2
+
+
+def test_a_broker_whose_store_loads_with_an_error_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: DefaultMessageStore) -> bool:
+        raise MappingFaultError
+
+    world.simulation.kill(BROKER)
+    with monkeypatch.context() as patched:
+        patched.setattr(DefaultMessageStore, "load", fails)
+        world.simulation.start(BROKER)
+        world.run(1_000)
+    assert len(world.events(StoreRefused)) == 1
+    world.run(30_000)  # an operator starts it again
+    assert len(world.events(StoreLoaded)) == 2
+    assert send(world).code == ResponseCode.SUCCESS

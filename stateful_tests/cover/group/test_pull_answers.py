@@ -10,6 +10,7 @@ import pytest
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUBSCRIPTION, FLAG_SUSPEND
+from impl.decisions.java_errors import JavaError, JavaRuntimeError, MappingFaultError
 from impl.decisions.pull_answer import PullCode
 from impl.events import MessageAppended, OffsetCommitted
 from impl.ports.remoting import Command
@@ -38,6 +39,20 @@ def test_an_offset_that_is_not_there_is_corrected_and_a_message_says_so() -> Non
         assert json.loads(event.body or b"") == {
             "consumerGroup": GROUP, "messageQueue": {"brokerName": BROKER, "queueId": 0, "topic": "orders"},
             "offsetNew": 0, "offsetRequest": 9}
+
+
+@pytest.mark.parametrize(("error", "code"), [
+    (JavaRuntimeError("the disk"), PullCode.PULL_OFFSET_MOVED), (MappingFaultError(), ResponseCode.SYSTEM_ERROR)])
+def test_a_message_about_it_that_cannot_be_put_changes_no_answer_unless_java_throws_an_error(
+    error: JavaError, code: int, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    with World() as world:
+        begin(world)
+        monkeypatch.setattr(world.brokers[BROKER].message_store, "async_put_message", fails)
+        assert pull(world, queue_offset=9).code == code
 
 
 def test_an_offset_in_an_empty_queue_is_moved_unless_it_is_0() -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from impl.hosts.simulation.digest import digest, plain
+from impl.hosts.simulation.digest import PART, digest, digests, plain
 from impl.hosts.simulation.faults import STRIKES, chaos
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import CALM, FaultProfile
@@ -66,6 +66,15 @@ def test_a_digest_tells_runs_apart() -> None:
     assert calm.signature is None
     assert calm == play(RandomTape(7), replace(STORMY, **dict.fromkeys(RATES, 10**9)))
     assert calm.digest != play(ReplayTape([2]), STORMY).digest
+
+
+@pytest.mark.parametrize("changed", [0, PART - 1, PART, 2 * PART, 2 * PART + 1])
+def test_what_changes_a_line_changes_the_digests_from_its_part_on_and_those_before_not(changed: int) -> None:
+    lines = [*range(2 * PART + 2)]
+    other = [*lines[:changed], -1, *lines[changed + 1:]]
+    found, differ = [*digests(lines, ("end",))], [*digests(other, ("end",))]
+    assert len({*found}) == 3
+    assert [a == b for a, b in zip(found, differ, strict=True)] == [place < changed // PART for place in range(3)]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from impl.common.message_const import PROPERTY_DELAY_TIME_LEVEL, PROPERTY_KEYS, PROPERTY_TAGS
 from impl.decisions.java_arithmetic import INT_MAX, string_hash
-from impl.decisions.java_errors import JavaRuntimeError, MappingFaultError
+from impl.decisions.java_errors import JavaError, JavaRuntimeError, MappingFaultError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.decisions.running_flags import make_logics_queue_error
 from impl.store.consume_queue import PRE_BLANK, Unit, units_of
@@ -266,6 +266,40 @@ def test_v40_an_index_without_a_page_ends_the_dispatch_for_good(
         assert found == offsets
         broker.store.shutdown()
         assert broker.store.shut_down_normal is bool(repairs)
+
+
+def test_an_exception_of_the_dispatcher_is_logged_and_the_record_comes_again() -> None:
+    broker = fresh()
+    broker.disk.open("store/index")
+    assert broker.put(b"", "A").append_message_result is not None
+    broker.store.reput_message_service.run_once()
+    assert broker.store.dispatch_behind_bytes() > 0
+    broker.disk.delete("store/index")
+    broker.store.reput_message_service.run_once()
+    assert broker.store.dispatch_behind_bytes() == 0
+
+
+def test_an_error_ends_the_thread_that_flushes_the_queues_and_an_exception_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broker = fresh()
+    service = broker.store.flush_consume_queue_service
+    raised: list[JavaError] = [MappingFaultError(), JavaRuntimeError("force failed")]
+
+    def fails() -> bool:
+        raise raised[-1]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(service, "do_flush", fails)
+        assert not service.run_once()
+        raised.pop()
+        with pytest.raises(MappingFaultError):
+            service.run_once()
+    assert service.ended
+    ok(broker)
+    service.run_once()
+    service.shutdown()
+    assert service.do_flush()  # what was left
 
 
 def expired(broker: Broker) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from impl.broker.transaction.end_transaction_processor import Answer, end_message_transaction
@@ -22,7 +24,7 @@ from impl.decisions.flags import (
     TRANSACTION_NOT_TYPE,
     TRANSACTION_ROLLBACK_TYPE,
 )
-from impl.decisions.java_errors import NullPointerError
+from impl.decisions.java_errors import JavaError, JavaRuntimeError, MappingFaultError, NullPointerError
 from impl.decisions.names import (
     RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC,
     RMQ_SYS_TRANS_HALF_TOPIC,
@@ -220,6 +222,21 @@ def test_a_message_is_given_up_after_fifteen_checks() -> None:
     given_up = broker.messages(RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)[0]
     assert given_up.get_property(PROPERTY_TRANSACTION_CHECK_TIMES) == "15"
     assert given_up.get_property(PROPERTY_REAL_TOPIC) == "T"
+
+
+@pytest.mark.parametrize(("error", "progress"), [(JavaRuntimeError("the disk"), 1), (MappingFaultError(), -1)])
+def test_a_message_that_cannot_be_put_aside_is_passed_by_unless_an_error_ends_the_round(
+    error: JavaError, progress: int, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    broker = TransactionBroker()
+    broker.prepare(born_ms=broker.now - 73 * HOUR_MS)
+    monkeypatch.setattr(broker.bridge, "put_without_wait", fails)
+    with suppress(MappingFaultError):
+        broker.check()
+    assert broker.progress()[0] == progress
 
 
 def test_a_count_that_is_no_number_begins_anew() -> None:

@@ -17,6 +17,9 @@ from impl.events import MessageAppended, MessageDispatched
 from impl.events.host import ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
+from impl.variants.catalogue import REPAIRS
+from impl.variants.stack import active
+from impl.variants.variant import Variant
 from invariants.finding import put_down_to
 from invariants.histories.checks import CHECKS
 from invariants.histories.verdicts import Tally
@@ -241,6 +244,24 @@ def test_a_full_file_of_the_index_is_forced_by_a_thread_of_its_own_and_whether_i
         assert [event.commit_log_offset for _, event in world.events(MessageDispatched)] == put
         assert len(put) > 4
         assert {event.thread for _, event in world.events(ThreadDied)} == {"FlushIndexFileThread"}
+
+
+@pytest.mark.parametrize("repairs", [(), (REPAIRS["dispatch_goes_on_after_an_error"],)])
+def test_a_message_whose_key_has_no_page_is_dispatched_once(repairs: tuple[Variant, ...]) -> None:
+    with active(repairs), World() as world:
+        world.store_config = replace(STORE, max_hash_slot_num=1 << 20)
+        world.add_namesrv()
+        world.add_broker("broker-a", "broker-a", topics=[TopicConfig("orders", 1, 1)])
+        world.run(2_000)
+        world.add_producer("producer1", Sending("orders", queues=1))
+        world.run(SEND_EVERY_MS + 100)
+        world.simulation.fill_disk("broker-a", 100)
+        world.run(SEND_EVERY_MS)
+        world.simulation.kill("producer1")
+        world.simulation.fill_disk("broker-a", 0)
+        world.run(5_000)
+        assert world.views.queue_units("broker-a")["orders", 0] == (0, 2)
+        assert [event.queue_offset for _, event in world.events(MessageDispatched)] == [0, 1]
 
 
 @pytest.mark.parametrize("workload", ["one_topic", "inspected", "administered"])
