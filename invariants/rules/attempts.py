@@ -22,7 +22,7 @@ def _event(_: int, event: events.SendAsked) -> events.SendAsked:
 class attempt_has_the_time_that_is_left(Rule):
     """Each attempt has what is left of the time-out of its send, no more and no less.
 
-    A thread may stand still before an asynchronous send is tried again.
+    A thread may stand still before an asynchronous send is tried again, and its process with it.
     """
 
     cite = "DefaultMQProducerImpl#sendDefaultImpl, #sendSelectImpl, MQClientAPIImpl#sendMessageAsync: costTime"
@@ -36,11 +36,16 @@ class attempt_has_the_time_that_is_left(Rule):
         asked = self.asked.get((at, event.key))
         if asked is None or event.timeout_ms is None:
             return
-        late_ms = (event.attempt - 1) * self.bounds.thread_pause_ms if asked[1].asynchronous else 0
         left_ms = asked[0] - ms
+        late_ms = self._late_ms(at, asked[0] - asked[1].timeout_ms, event.attempt) if asked[1].asynchronous else 0
         if not left_ms <= event.timeout_ms <= left_ms + late_ms:
             yield self.told(f"{at} waits {event.timeout_ms} ms for attempt {event.attempt} to send {event.key}, for "
                             f"which {left_ms} ms are left", at, event.group)
+
+    def _late_ms(self, at: str, since_ms: int, attempt: int) -> int:
+        """How late an attempt may be behind the failure of the one before, which has said how long it is to wait."""
+        again = attempt - 1
+        return again * self.bounds.thread_pause_ms + (self.facts.stood_still_ms(at, since_ms) if again else 0)
 
 
 class request_names_what_is_meant(Rule):

@@ -220,8 +220,12 @@ class OffsetFacts(Hears):
 
     def recent_answers(self, at: str, group: str, mq: MessageQueue, since_ms: int) -> list[At]:
         """What a client has been told of a queue since then; time in which its process stood still does not count."""
-        return [one for one in self.answers.get((at, group, mq), ()) if one.ms + sum(
-            still_ms for ms, still_ms in self.still.get((at,), ()) if ms >= one.ms) >= since_ms]
+        return [one for one in self.answers.get((at, group, mq), ())
+                if one.ms + self.stood_still_ms(at, one.ms) >= since_ms]
+
+    def stood_still_ms(self, at: str, since_ms: float) -> int:
+        """For how long the process of a machine has stood still, in pauses that began since then."""
+        return sum(still_ms for ms, still_ms in self.still.get((at,), ()) if ms >= since_ms)
 
 
 def is_of_another(connection: str, other: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.attempts  # noqa: F401  # declares the rules
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OrderGiven, QueueChosen, SendTold, TopicConfigUpdated
+from impl.events import OrderGiven, ProcessPaused, QueueChosen, SendTold, TopicConfigUpdated
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.applications import CALM, LISTED, NOTHING_LISTED, P, asked, told, tried
 from stateful_tests.rules.written import Tables, Written
@@ -45,6 +45,11 @@ def queues(number: int) -> Tables:
     return Tables(topics={"orders": TopicConfig("orders", number, number)})
 
 
+def stands_still(ms: int = 1, at: str = P) -> Told:
+    """A process stands still for a second."""
+    return ms, at, ProcessPaused(1_000)
+
+
 LATER = wants(asynchronous=True)
 ILLEGAL = wants(legal=False)
 TRIED = tried()
@@ -56,6 +61,17 @@ HISTORIES = (
     Written("attempt_has_the_time_that_is_left", (LATER, late(2_999)), (LATER, late(2_998)), bounds=PAUSING),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(3_000, 2)), (asked(0), late(2_998, 2)),
             bounds=PAUSING),
+    # The process stands still, too, before the send is tried again.
+    Written("attempt_has_the_time_that_is_left", (LATER, stands_still(), late(4_099, 2)),
+            (LATER, stands_still(), late(4_098, 2)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (LATER, stands_still(), late(2_999)),
+            (LATER, stands_still(0), late(4_098, 2)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (stands_still(0), (1, P, LATER[2]), late(3_100, 2)),
+            (stands_still(0), (1, P, LATER[2]), late(3_099, 2)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (LATER, stands_still(at="c1"), late(3_099, 2)),
+            (LATER, stands_still(), late(2_998, 2)), bounds=PAUSING),
+    Written("attempt_has_the_time_that_is_left", (asked(0), stands_still(), late(3_000, 2)),
+            (asked(0), stands_still(), late(2_998, 2)), bounds=PAUSING),
     Written("request_names_what_is_meant", (wants(topic=FULL), TRIED), (wants(), TRIED), says="sends k as P to orders"),
     Written("request_names_what_is_meant", (wants(group="shop%P"), TRIED), (TRIED,), says="means shop%P"),
     Written("request_names_what_is_meant", (chosen(1), TRIED), (chosen(0), TRIED), says="has chosen queue 1"),
