@@ -163,18 +163,19 @@ def is_tried_in_place(rule: Rule, told: Told) -> bool:
 def list_has_changed(rule: Rule, told: Told) -> bool:
     """Whether the producer had another list of queues when it sent the one message than when it sent the other.
 
-    Its thread may have stood still since it has looked at the list. A process that has started in between is another
-    client, with a list of its own.
+    It has looked at the list at any time since its application has asked it to send: it may have waited for a route
+    then, and its thread may have stood still. A process that has started in between is another client, with a list of
+    its own.
     """
     earlier, later = (rule.past.last(events.SendAttempted, key=key) for key in (told.about[2], told.about[4]))
-    if earlier is None or later is None:
+    asked = rule.past.last(events.SendAsked, key=told.about[2])
+    if earlier is None or later is None or asked is None:
         return False
     client_id, group, _, _, mq = earlier.event[:5]
     lists = sorted(one for client in dict.fromkeys((client_id, later.event.client_id)) for one in rule.past.of(
         events.PublishInfoUpdated, client_id=client, group=group, topic=mq.topic) if one.place < later.place)
-    since_ms = earlier.ms - rule.bounds.thread_pause_ms
-    first = next((one for one in reversed(lists) if one.ms < since_ms), None)
-    return len({one.event.queues for one in lists if one is first or one.ms >= since_ms}) > 1
+    first = next((one for one in reversed(lists) if one.place < asked.place), None)
+    return len({one.event.queues for one in lists if one is first or one.place > asked.place}) > 1
 
 
 def joiner_was_early(rule: Rule, told: Told) -> bool:

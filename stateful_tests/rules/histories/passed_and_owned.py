@@ -12,6 +12,7 @@ from impl.events import (
     PublishInfoUpdated,
     QueueDropped,
     RouteUpdated,
+    SendAsked,
     SendAttempted,
     TopicConfigUpdated,
 )
@@ -68,8 +69,14 @@ def attempted(ms: int, key: str, client_id: str = "p1@1") -> Told:
     return ms, P, SendAttempted(client_id, "P", key, 1, MQ)
 
 
+def asked(ms: int, key: str) -> Told:
+    """An application asks the producer to send it."""
+    return ms, P, SendAsked("P", key, "orders", 1, 3_000, (7,))
+
+
 def turned(*records: Told, kept: tuple[Told, ...] = (), causes: tuple[str, ...] | None = ()) -> Written:
     """Messages of a key do not stand in their order; where nothing is said of `kept`, they do."""
+    records = tuple(sorted((*records, asked(8, "k1")), key=lambda one: one[0]))
     return Written("order_is_kept", broken=records, kept=kept or records, observed=KEYED,
                    kept_observed=KEYED if kept else IN_ORDER, causes=causes, bounds=CALM,
                    says="k2 was sent after k1, with the key red")
@@ -171,8 +178,10 @@ HISTORIES = (
     turned(listed(5, RED_QUEUES), *BOTH),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES), BOTH[1], causes=("P10",)),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, RED_QUEUES), BOTH[1]),
-    turned(listed(5, RED_QUEUES), listed(9, MORE_QUEUES), *BOTH),
-    turned(listed(5, RED_QUEUES), listed(10, MORE_QUEUES), *BOTH, causes=("P10",)),
+    turned(listed(5, RED_QUEUES), listed(7, MORE_QUEUES), *BOTH),
+    turned(listed(5, RED_QUEUES), asked(6, "k2"), listed(7, MORE_QUEUES), *BOTH),
+    # The producer waits for a route when it has looked at the list.
+    *(turned(listed(5, RED_QUEUES), listed(ms, MORE_QUEUES), *BOTH, causes=("P10",)) for ms in (9, 10)),
     turned(listed(5, RED_QUEUES), *BOTH, listed(40, MORE_QUEUES)),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES, topic="invoices"), BOTH[1]),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES, client_id="p2@1"), BOTH[1], causes=()),
