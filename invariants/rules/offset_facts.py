@@ -223,9 +223,9 @@ class OffsetFacts(Hears):
         return [one for one in self.answers.get((at, group, mq), ())
                 if one.ms + self.stood_still_ms(at, one.ms) >= since_ms]
 
-    def stood_still_ms(self, at: str, since_ms: float) -> int:
-        """For how long the process of a machine has stood still, in pauses that began since then."""
-        return sum(still_ms for ms, still_ms in self.still.get((at,), ()) if ms >= since_ms)
+    def stood_still_ms(self, at: str, since_ms: int) -> int:
+        """For how long the process of a machine has stood still since then, or is to."""
+        return sum(max(0, ms + still_ms - max(ms, since_ms)) for ms, still_ms in self.still.get((at,), ()))
 
 
 def is_of_another(connection: str, other: str) -> bool:

@@ -39,7 +39,8 @@ class only_the_listed_give_up(Rule):
               when=lambda rule, told: rule.unlisted[told.about[0], told.about[2], told.about[3].topic]),
     )
 
-    # Runs whose list has not their client: whether a broker has just answered so. What brokers have answered to whom.
+    # Runs whose list has not their client: whether a broker has just answered so; time in which the process of the
+    # client stood still does not count. What brokers have answered to whom.
     unlisted = Kept("at group topic", ends=(events.QueuesAssigned,))
     answered_ms = Kept("machine group client_ids", machine="machine", begins=(
         Match(events.ConsumerIdsAnswered, of="machine=connection.machine group client_ids"),))
@@ -49,7 +50,8 @@ class only_the_listed_give_up(Rule):
         self.unlisted.pop((at, event.group, event.topic), None)
         if event.client_ids is not None and event.client_id not in event.client_ids:
             answered_ms = self.answered_ms.get((at, event.group, event.client_ids))
-            is_new = answered_ms is not None and ms - answered_ms <= deadlines.handled(self.bounds)
+            is_new = answered_ms is not None and deadlines.handled(
+                self.bounds) >= ms - answered_ms - self.facts.stood_still_ms(at, answered_ms)
             self.unlisted[at, event.group, event.topic] = is_new
 
     @on(events.QueueDropped)

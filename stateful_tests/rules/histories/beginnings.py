@@ -234,6 +234,10 @@ HISTORIES = (
     Written("start_is_what_the_broker_answered",
             (START, (0, C2, ProcessPaused(5_000)), answered(1, 100), taken(13_001, C2, 100)),
             (START, answered(0, 100), (1, C2, ProcessPaused(5_000)), taken(13_000, C2, 100)), bounds=CALM),
+    # It stands still already when the broker answers.
+    Written("start_is_what_the_broker_answered",
+            (START, (-1_000, C2, ProcessPaused(1_000)), answered(0, 100), taken(8_001, C2, 100)),
+            (START, (0, C2, ProcessPaused(5_000)), answered(1, 100), taken(13_000, C2, 100)), bounds=CALM),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 4)),
             (START, answered(0, -1), taken(1, C2, 5)), views=AT_A_TIME, kept_views=AT_A_TIME),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),

@@ -242,6 +242,12 @@ HISTORIES = (
             causes=("U2",)),
     Written("only_the_listed_give_up", broken=(taken(), answered("c2@1", ms=-109_999), fetched("c2@1"), dropped()),
             causes=()),
+    # The process stands still while the answer waits for it.
+    *(Written("only_the_listed_give_up", causes=causes, broken=(
+        taken(), answered("c2@1", ms=answered_ms), (-150_000, at, ProcessPaused(still_ms)), fetched("c2@1"), dropped()))
+      for answered_ms, at, still_ms, causes in (
+          (-199_998, C, 90_000, ("U2",)), (-199_999, C, 90_000, ()), (-199_998, B, 90_000, ()),
+          (-149_998, C, 40_002, ("U2",)), (-149_998, C, 40_001, ()))),
     Written("share_is_kept", broken=(taken(), dropped(120_001), taken(120_001)), causes=()),
     Written("share_is_kept", broken=(taken(), dropped(120_002), taken(120_002)), causes=("X13",)),
     Written("told_members_rebalance", broken=(EARLIER_BROKER, STARTED, (-110_006, B, ProcessPaused(10)), told()),
