@@ -73,7 +73,8 @@ class notifications_have_a_reason(ChangesOfGroups):
     """Members are not told again and again of changes that there are not.
 
     Counts the notifications to a connection and what has happened in its group since it was listed, or so shortly
-    before that others may be told of it only now. A goodbye is announced even if nobody was removed.
+    before that others may be told of it only now; time in which the broker stood still does not count. A goodbye is
+    announced even if nobody was removed.
     """
 
     cite = "ConsumerManager#registerConsumer: r1 || r2"
@@ -92,7 +93,8 @@ class notifications_have_a_reason(ChangesOfGroups):
         times_ms = self.changes.setdefault((at, event.group), [])
         if isinstance(event, events.ConsumerRegistered):
             limit_ms = deadlines.handled(self.bounds)
-            self.told_of[at, event.group, event.connection] = sum(ms - one_ms > limit_ms for one_ms in times_ms)
+            self.told_of[at, event.group, event.connection] = sum(
+                ms - one_ms - self.facts.stood_still_ms(at, one_ms) > limit_ms for one_ms in times_ms)
         times_ms.append(ms)
 
     @on(events.ConsumerIdsChanged)

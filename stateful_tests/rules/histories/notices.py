@@ -10,6 +10,7 @@ from impl.events import (
     ConsumerRemoved,
     ConsumersOfTopicAnswered,
     GoodbyeTaken,
+    ProcessPaused,
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
@@ -54,6 +55,7 @@ def asked(*groups: str) -> Record:
     return 1, B, ConsumersOfTopicAnswered(B, "orders", frozenset(groups))
 
 
+STILL = (4, B, ProcessPaused(1_000))
 MANY_CHANGES = (heartbeat(), subscribed(), unsubscribed())
 LATER_MS = 4 + deadlines.handled(STORMY)
 _CONSUMED = Tables(groups_with_offsets={("H", "orders"), ("I", "invoices")}, groups=["G", "J"],
@@ -83,6 +85,12 @@ HISTORIES = (
             kept=(GONE, told(), GOODBYE, told(), unsubscribed(), told())),
     Written("notifications_have_a_reason", broken=(*MANY_CHANGES, heartbeat(OTHER, ms=LATER_MS), *(told(OTHER),) * 2),
             kept=(*MANY_CHANGES, heartbeat(OTHER, ms=LATER_MS - 1), *(told(OTHER),) * 2)),
+    # The broker stands still in between.
+    Written("notifications_have_a_reason",
+            broken=(*MANY_CHANGES, STILL, heartbeat(OTHER, ms=LATER_MS + 1_000), *(told(OTHER),) * 2),
+            kept=(*MANY_CHANGES, STILL, heartbeat(OTHER, ms=LATER_MS + 999), *(told(OTHER),) * 2)),
+    Written("notifications_have_a_reason", broken=(
+        *MANY_CHANGES, (4, C, STILL[2]), heartbeat(OTHER, ms=LATER_MS + 999), *(told(OTHER),) * 2)),
     Written("notifications_have_a_reason", broken=(*MANY_CHANGES, *(told(OTHER),) * 4),
             kept=(*MANY_CHANGES, *(told(OTHER),) * 3)),
     Written("who_consumes_is_answered", broken=(asked(G),), kept=(asked(G, "H"),), views=_CONSUMED),
