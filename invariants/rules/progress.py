@@ -102,7 +102,8 @@ class given_up_is_not_committed(Rule):
     """A client commits a queue when it gives it up, and not again and again after that.
 
     What its timer was about to send then, and what waits for an address, may go out later. A queue whose listener is at
-    work in order stays in the table, and is committed, until a rebalance finds the listener done.
+    work in order stays in the table, and is committed, until a rebalance finds the listener done. Time in which the
+    process stands still does not count.
     """
 
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: persist, removeOffset; RemoteBrokerOffsetStore#persistAll"
@@ -117,16 +118,21 @@ class given_up_is_not_committed(Rule):
         given_up_ms = self.given_up_ms.get(key)
         if given_up_ms is None:
             return
-        if ms - max(given_up_ms, self._done_ms(ms, at, event)) > deadlines.sent(self.bounds):
+        if min(self._since(at, given_up_ms, ms), self._done_since(ms, at, event)) > deadlines.sent(self.bounds):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, which it has given up "
                             f"{ms - given_up_ms} ms before", *key, since_ms=given_up_ms)
 
-    def _done_ms(self, ms: int, at: str, event: events.OffsetSent) -> float:
-        """When a rebalance has found that no listener is at work on the queue in order any more."""
+    def _done_since(self, ms: int, at: str, event: events.OffsetSent) -> float:
+        """For how long a rebalance has known that no listener is at work on the queue in order any more."""
         key = at, event.client_id, event.group, event.mq
         if key in self.facts.busy:
-            return ms
-        return float(self.facts.ended_ms.get(key, -inf)) + deadlines.handed_over(self.bounds)
+            return 0
+        ended_ms = self.facts.ended_ms.get(key)
+        return inf if ended_ms is None else self._since(at, ended_ms, ms) - deadlines.handed_over(self.bounds)
+
+    def _since(self, at: str, since_ms: int, ms: int) -> int:
+        """How much time has passed in which the process did not stand still."""
+        return ms - since_ms - self.facts.stood_still_ms(at, since_ms)
 
 
 class settled_is_remembered(Duty):

@@ -31,6 +31,7 @@ from impl.events import (
     OffsetsWritten,
     OffsetUpdated,
     ProcessKilled,
+    ProcessPaused,
     ProcessStarted,
     PullAnswered,
     QueueDropped,
@@ -72,6 +73,7 @@ OTHER_JOB = (1, C, TimerJobBegan(C, "sendHeartbeatToAllBroker", 30_000))
 CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 2))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
+STILL = (4, C, ProcessPaused(1_000))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
 RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2)})))
 BOTH_RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2), (MQ2, 2)})))
@@ -247,6 +249,13 @@ HISTORIES = (
             (TAKEN, AT_WORK, DROPPED, sent(100, LATE_MS))),
     Written("given_up_is_not_committed", (TAKEN, AT_WORK, DROPPED, DONE, sent(100, 4 + TAKEN_OUT_MS + SENT_MS)),
             (TAKEN, AT_WORK, DROPPED, DONE, sent(100, 3 + TAKEN_OUT_MS + SENT_MS))),
+    # The process stands still before its timer sends it.
+    Written("given_up_is_not_committed", (TAKEN, DROPPED, STILL, sent(100, 1_003 + SENT_MS)),
+            (TAKEN, DROPPED, STILL, sent(100, 1_002 + SENT_MS))),
+    Written("given_up_is_not_committed", (TAKEN, DROPPED, (4, "c2", STILL[2]), sent(100, 1_002 + SENT_MS))),
+    Written("given_up_is_not_committed",
+            (TAKEN, AT_WORK, DROPPED, DONE, STILL, sent(100, 1_004 + TAKEN_OUT_MS + SENT_MS)),
+            (TAKEN, AT_WORK, DROPPED, DONE, STILL, sent(100, 1_003 + TAKEN_OUT_MS + SENT_MS))),
     Written("commits_of_a_holding_go_forward", (TAKEN, sent(2)), (TAKEN, RESET, sent(2))),
     Written("commits_of_a_holding_go_forward", (START, answered(0, 2), TAKEN, sent(2)),
             (START, TAKEN, answered(2, 2), sent(2))),
