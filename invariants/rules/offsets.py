@@ -61,9 +61,14 @@ def _was_reset(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """Whether its sender has reset the queue there, and what was greater was sent before, or while it was under way."""
     _, group, mq, offset, connection, last, former = told.about
     reset_to, _, sent_ms = rule.reset.get((machine_of(connection), group, mq), _NO_RESET)
-    since_ms = (told.since_ms or 0) - deadlines.handled(rule.bounds)
-    is_late = last not in sent_ms or sent_ms.get(offset, since_ms - 1) >= since_ms
+    is_late = last not in sent_ms or _was_under_way(rule, told, sent_ms.get(offset))
     return offset == reset_to and machine_of(connection) == machine_of(former) and is_late
+
+
+def _was_under_way(rule: commits_go_down_by_resets_only, told: Told, sent_ms: int | None) -> bool:
+    """Whether it was sent so lately, without the time in which the broker has stood still since; None: it was not."""
+    return sent_ms is not None and deadlines.handled(rule.bounds) >= (
+        told.since_ms or 0) - sent_ms - rule.facts.stood_still_ms(told.about[0], sent_ms)
 
 
 def _was_corrected(rule: commits_go_down_by_resets_only, told: Told) -> bool:

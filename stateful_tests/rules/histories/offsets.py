@@ -17,6 +17,7 @@ from impl.events import (
     OffsetReset,
     OffsetSent,
     ProcessKilled,
+    ProcessPaused,
     PullSuspended,
     QueueTaken,
 )
@@ -136,6 +137,11 @@ HISTORIES = (
             (START, RESET, (3, C, ProcessKilled(1, power_loss=False)), *LATE), causes=("B-19",)),
     Written("commits_go_down_by_resets_only", (START, RESET, sent(3, C, 4), sent(3, C, 9), *TOO_LATE),
             (START, RESET, sent(4, C, 4), sent(4, C, 9), *TOO_LATE), bounds=Bounds(), causes=()),
+    # The broker stands still while it is under way.
+    Written("commits_go_down_by_resets_only",
+            (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, C, ProcessPaused(1)), *TOO_LATE),
+            (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, B, ProcessPaused(1)), *TOO_LATE),
+            bounds=Bounds(), causes=()),
     lower((4, "c2", OffsetReset("c2", G, MQ, 5))), lower((4, "c2", OffsetReset("c2", G, MQ, 6))),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),
