@@ -66,7 +66,8 @@ class silent_client_expires(Duty):
 class only_listed_name_servers_are_asked(Rule):
     """A client that was told of other name servers asks no other ones from then on.
 
-    What it has asked before may arrive late, as long as it cannot pass.
+    What it has asked before may arrive late, as long as it cannot pass, and as its process or that of the name server
+    stands still.
     """
 
     cite = "NettyRemotingClient#updateNameServerAddressList"
@@ -79,7 +80,8 @@ class only_listed_name_servers_are_asked(Rule):
     def asks(self, ms: int, at: str, event: events.RouteAnswered | events.RouteDenied) -> Iterator[Told]:
         client = machine_of(event.connection)
         told_ms, listed = self.told_of.get((client,), (ms, ()))
-        if ms - told_ms > deadlines.waited(self.bounds) and at not in map(machine_of, listed):
+        still_ms = sum(self.facts.stood_still_ms(one, told_ms) for one in (client, at))
+        if ms - told_ms - still_ms > deadlines.waited(self.bounds) and at not in map(machine_of, listed):
             yield self.told(f"{client} asks {at}, and was told {ms - told_ms} ms before to ask {', '.join(listed)}",
                             client, at, since_ms=told_ms)
 

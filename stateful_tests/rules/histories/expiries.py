@@ -11,6 +11,7 @@ from impl.events import (
     LogExpired,
     NameServersTold,
     ProcessKilled,
+    ProcessPaused,
     ProcessStarted,
     RouteAnswered,
     RouteDenied,
@@ -29,6 +30,7 @@ CALM = Bounds()
 WAITED_MS, ELSEWHERE_MS = deadlines.waited(STORMY), deadlines.asked_elsewhere(CALM)
 Told = tuple[int, str, Any]
 
+STILL = ProcessPaused(1_000)
 EXPIRES = (1, B, LogExpired(B, 100))
 
 
@@ -93,6 +95,9 @@ HISTORIES = (
     Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, route(11 + WAITED_MS, NS2))),
     Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, route(11 + WAITED_MS, who=C2))),
     Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, STARTS, route(11 + WAITED_MS))),
+    *(Written(LISTED, (OTHERS, (20, at, STILL), route(1_011 + WAITED_MS)),
+              (OTHERS, (20, at, STILL), route(1_010 + WAITED_MS))) for at in (C, NS)),
+    Written(LISTED, (OTHERS, *((20, at, STILL) for at in (C2, NS2)), route(1_010 + WAITED_MS))),
     Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, told_of(20, ADDR), route(30 + WAITED_MS))),
     *(Written(AWAY, (TIMER, asked(1), dies(10)), (TIMER, asked(1), dies(10), other(20, NS2)), views=BOTH, bounds=CALM,
               says="has asked no name server") for asked in (route, denied) for other in (route, denied)),
