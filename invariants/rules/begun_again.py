@@ -69,7 +69,8 @@ def _listener_was_late(rule: Any, way: Way, settled: At) -> bool:
     group, mq = way.place
     dropped_ms = next((one.ms for one in rule.past.of(events.QueueDropped, at=settled.at, group=group, mq=mq)
                        if one.ms >= settled.ms), inf)
-    return not way.counts or (way.remembered is None and dropped_ms - settled.ms < deadlines.updated(rule.bounds))
+    is_late = _awake_ms(rule, settled, settled.ms, dropped_ms) < deadlines.updated(rule.bounds)
+    return not way.counts or (way.remembered is None and is_late)
 
 
 def _client_was_killed(rule: Any, way: Way, settled: At) -> bool:
@@ -94,6 +95,11 @@ def _without_address(rule: Any, way: Way, settled: At) -> list[Span]:
             if way.place[1].broker_name not in names]
 
 
+def _awake_ms(rule: Any, settled: At, since_ms: float, until_ms: float) -> float:
+    """So much of a time the process that has settled it did not stand still."""
+    return _left(since_ms, until_ms, rule.away.get((settled.at,), ()))
+
+
 def _left(since_ms: float, until_ms: float, spans: Iterable[Span]) -> float:
     """So much of a time is in none of the spans, ms; all of a time that does not end."""
     left_ms = 0.0 if until_ms < inf else inf
@@ -113,7 +119,8 @@ def _had_no_address(rule: Any, way: Way, settled: At) -> bool:
 def _consumer_stopped(rule: Any, way: Way, settled: At) -> bool:
     stopping_ms = rule.stopping_ms.get((settled.at, way.place[0]), -inf)
     is_late = way.remembered is None or way.remembered.ms >= stopping_ms
-    return bool(is_late and -inf < stopping_ms < settled.ms + deadlines.updated(rule.bounds))
+    return bool(is_late and stopping_ms > -inf and _awake_ms(
+        rule, settled, settled.ms, stopping_ms) < deadlines.updated(rule.bounds))
 
 
 def _has_expired(rule: Any, way: Way, settled: At) -> bool:
@@ -124,7 +131,8 @@ def _joiner_was_early(rule: Any, way: Way, settled: At) -> bool:
     """Whoever has settled it held the queue when it was answered, or was about to send its last commit."""
     dropped_ms = rule.dropped_ms.get((settled.at, *way.place), -inf)
     still_held = any(key[0] == settled.at for key in rule.facts.holders(*way.place))
-    is_early = still_held or dropped_ms + deadlines.given_up(rule.bounds) >= way.answered.ms
+    is_early = still_held or _awake_ms(
+        rule, settled, dropped_ms, way.answered.ms) <= deadlines.given_up(rule.bounds)
     return is_early and _may_wait_until(rule, way, settled, way.answered.ms)
 
 

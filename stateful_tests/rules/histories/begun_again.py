@@ -162,6 +162,14 @@ HISTORIES = (
     again(*READ, *begun(31_011)),
     again(*READ, remembered(10), dropped(20, C), *begun(5_020), causes=("D1",)),
     again(*READ, remembered(10), dropped(20, C), *begun(5_021)),
+    # The process that has settled it stands still meanwhile.
+    silent(*READ, *PAUSED_TWICE, dropped(2_099, C), *LATER),
+    again(*READ, *PAUSED_TWICE, dropped(2_100, C), *LATER),
+    again(*READ, (20, C2, ProcessPaused(80)), dropped(2_099, C), *LATER),
+    again(*READ, *PAUSED_TWICE, (2_099, C, ConsumerStopping(C, G)), *LATER, causes=("X15",)),
+    again(*READ, *PAUSED_TWICE, (2_100, C, ConsumerStopping(C, G)), *LATER),
+    again(*READ, remembered(10), dropped(20, C), *PAUSED_TWICE, *begun(5_110), causes=("D1",)),
+    again(*READ, remembered(10), dropped(20, C), *PAUSED_TWICE, *begun(5_111)),
     # X3: the commit did not come.
     again(*SENT, *LATER, causes=("X3",)),
     again(*SENT, HEARD, *LATER),
