@@ -199,7 +199,8 @@ class broadcaster_goes_on_where_it_ended(Rule):
         since_ms = ms - deadlines.updated(self.bounds)
         for key, progress in self.facts.progress.items() if self.facts.broadcasts(at, event.group) else ():
             if key[:2] == (at, event.group):
-                late = frozenset(one for one, settled_ms in progress.settled_ms.items() if settled_ms > since_ms)
+                late = frozenset(one for one, settled_ms in progress.settled_ms.items()
+                                 if settled_ms + self.facts.stood_still_ms(at, settled_ms) > since_ms)
                 self.ended[at, event.client_id, *key[1:]] = Ended(ms, progress.all_below, late)
 
     @on(QueueTaken, OffsetReset, OffsetCorrected)

@@ -225,7 +225,10 @@ class room_is_filled(Cached, Duty):
 
 
 class suspended_consumer_does_not_pull(Rule):
-    """A consumer that its user has suspended does not pull."""
+    """A consumer that its user has suspended does not pull.
+
+    Time in which its process stands still does not count: it may have looked before whether it is suspended.
+    """
 
     cite = "DefaultMQPushConsumerImpl#suspend, #pullMessage: isPause"
     about = "at client_id group"
@@ -236,7 +239,8 @@ class suspended_consumer_does_not_pull(Rule):
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, *event[:2]
         since_ms = self.suspended_ms.get(key, INT_MAX)
-        if ms - since_ms > deadlines.begun(self.bounds) and is_suspended(self.views, *key):
+        waited_ms = ms - since_ms - self.facts.stood_still_ms(at, since_ms)
+        if waited_ms > deadlines.begun(self.bounds) and is_suspended(self.views, *key):
             yield self.told(f"{at} pulls {queue_text(event.mq)}, and {event.group} is suspended there", *key)
 
 

@@ -15,6 +15,7 @@ from impl.events import (
     OffsetCorrected,
     OffsetsWritten,
     ProcessKilled,
+    ProcessPaused,
     QueueDropped,
     QueueTaken,
 )
@@ -74,6 +75,8 @@ HISTORIES = (
     at_end(*ENDED, DROPPED, STOPPING, written(100_001), written(100_002, (MQ, 100))),
     at_end(*ENDED, (67_002, *SOON[1:]), causes=("X15",)),
     at_end(*ENDED, (67_003, *SOON[1:])),
+    *(at_end(*ENDED, (5, at, ProcessPaused(1_000)), (ms, *SOON[1:]), causes=causes) for at, ms, causes in (
+        (C, 68_002, ("X15",)), (C, 68_003, ()), ("c2", 67_003, ()))),
     at_end(BROADCASTING, TAKEN, CORRECTED, causes=("U16",)),
     at_end(BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 100)), causes=("U16",)),
     at_end(BROADCASTING, TAKEN, CORRECTED, written(6, (MQ, 101))),

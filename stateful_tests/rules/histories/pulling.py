@@ -23,6 +23,7 @@ from impl.events import (
     OffsetSent,
     OffsetUpdated,
     ProcessKilled,
+    ProcessPaused,
     PullAnswered,
     PullSuspended,
     QueueDropped,
@@ -88,6 +89,7 @@ BROADCASTS = (0, C, ConsumerStarted(ID, G, "BROADCASTING", orderly=False))
 REMEMBERED = (1, C, OffsetUpdated(ID, G, MQ, 7))
 ILLEGAL = (1, C, OffsetFoundIllegal(ID, G, MQ, 9))
 SUSPENDED, BROKER_STARTS = (0, C, ConsumerSuspended(ID, G)), (0, B, BrokerStarted(B, B, 0))
+STILL = (1, C, ProcessPaused(1_000))
 KILLED = (10**7, C, ProcessKilled(1, power_loss=False))
 REFUSED = (1, B, LocksAnswered(B, G, ID, frozenset({MQ, MQ2}), frozenset({MQ2})))
 GRANTED = (1, B, LocksAnswered(B, G, ID, frozenset({MQ, MQ2}), frozenset({MQ, MQ2})))
@@ -206,6 +208,11 @@ HISTORIES = (
             Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS + 1)),
             Tables(consumers=[ME._replace(pause=True)]), kept_views=Tables(consumers=[ME]), bounds=CALM),
+    # Its process stands still when it has seen that it is not suspended.
+    Written("suspended_consumer_does_not_pull", (SUSPENDED, STILL, pulled(BEGUN_MS + 1_001)),
+            (SUSPENDED, STILL, pulled(BEGUN_MS + 1_000)), Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
+    Written("suspended_consumer_does_not_pull", (SUSPENDED, (1, "c2", STILL[2]), pulled(BEGUN_MS + 1)), (),
+            Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, pulled()),
             (IN_ORDER, GRANTED, HEARD, pulled()), PULLS_ON),
     Written("refused_queue_is_not_pulled", (IN_ORDER, REFUSED, HEARD, NOT_BELIEVED, pulled()),
