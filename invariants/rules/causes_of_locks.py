@@ -37,6 +37,28 @@ class lock_is_freed_too_early(Ascription):
     excuses = (*_UNLOCKS, cause("D10", "its client shuts down", when=_releaser_stops))
 
 
+def _works_since_before_it_was_taken(rule: Any, released: Reported) -> bool:
+    """Whether a listener of the lock's client was at work then, and had begun before the client took the queue."""
+    mine = {name: getattr(released.event, name) for name in ("client_id", "group", "mq")}
+    begun, ended, taken = (
+        max((one for one in rule.past.of(kind, **mine) if one.place < released.place), default=None)
+        for kind in (events.ListenerStarted, events.ListenerEnded, events.QueueTaken))
+    return (begun is not None and place_of(ended) < begun.place < place_of(taken)
+            and not rule.past.of(events.ConsumerStarted, since=begun.place, **mine | {"mq": None}))
+
+
+class lock_is_freed_under_a_former_listener(Ascription):
+    """Who has taken a queue anew waits for no listener of the time before."""
+
+    judges = "listener_keeps_its_lock"
+    excuses = (
+        cause("D13", "the listener had begun before its client took the queue anew", when=lambda rule, found: (
+            (released := rule.past.last(events.LockReleased, **{
+                name: said(found, name) for name in ("at", "client_id", "group", "mq")})) is not None
+            and _works_since_before_it_was_taken(rule, released))),
+    )
+
+
 class lock_is_freed_before_the_batch_ends(Ascription):
     """Who gives a queue up waits a second for its listener."""
 
@@ -82,6 +104,24 @@ class two_believe_in_one_lock(Ascription):
         cause("B-22a", "it was renewed without the lock of the table, for somebody else than its holder", when=lambda
               rule, found: any(one.event.fast and one.event.client_id != one.event.holder for one in rule.past.of(
                   events.LockGranted, group=said(found, "group"), mq=said(found, "mq")))),
+    )
+
+
+def _freed_under_a_former_listener(rule: Any, found: Finding) -> bool:
+    """Whether the lock was freed while a listener worked that still works."""
+    return any(_works_since_before_it_was_taken(rule, released) and not rule.past.of(
+        events.ListenerEnded, since=released.place, client_id=released.event.client_id, **queue)
+        for queue in ({"group": said(found, "group"), "mq": said(found, "mq")},)
+        for released in rule.past.of(events.LockReleased, **queue))
+
+
+class listeners_overlap_behind_a_former_holding(Ascription):
+    """A listener goes on when its queue is taken anew, and the lock goes without it."""
+
+    judges = "listeners_do_not_overlap ordered_messages_stay_in_order"
+    excuses = (
+        cause("D13", "the lock was freed under a listener that had begun before its client took the queue anew",
+              when=_freed_under_a_former_listener),
     )
 
 

@@ -172,7 +172,7 @@ class ordered_messages_stay_in_order(Rule):
     """
 
     shipped = ("violated: D7 a batch outlives the lease, D8 the broker has lost its locks, D9 an unlock comes late, "
-               "D10 a shutdown does not wait")
+               "D10 a shutdown does not wait, D13 a listener goes on behind a reset")
     cite = "ConsumeMessageOrderlyService.ConsumeRequest#run, RebalanceLockManager#tryLockBatch"
     about = "at group mq"
 

@@ -26,6 +26,7 @@ from impl.events import (
     DiskFilled,
     ListenerEnded,
     ListenerStarted,
+    LockReleased,
     OffsetAnswered,
     OffsetCorrected,
     OffsetLearntLate,
@@ -275,3 +276,34 @@ def test_a_unit_that_is_not_there_is_put_down_to_the_full_disk_of_its_broker(mac
     watch.segment(machine, [(0, machine, DiskFilled(100))])
     found = Finding("refines_commit_log", None, "it is so", ("differs", "unit"), about=(("broker", "broker-a"),))
     assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+MINE = ("c1", "G", MQ)
+BEGINS, ENDS = (0, "c1", ListenerStarted(*MINE)), (0, "c1", ListenerEnded(*MINE))
+TAKES, FREES = (0, "c1", QueueTaken(*MINE, 2)), (0, "broker-a", LockReleased("broker-a", "G", MQ, "c1"))
+RESTARTS = (0, "c1", ConsumerStarted("c1", "G", "CLUSTERING", orderly=True))
+
+
+@pytest.mark.parametrize(("records", "freed", "overlap"), [
+    ((BEGINS, TAKES, FREES), True, True), ((TAKES, BEGINS, TAKES, FREES), True, True),
+    ((BEGINS, TAKES, FREES, ENDS), True, False), ((BEGINS, ENDS, TAKES, FREES), False, False),
+    ((TAKES, BEGINS, FREES), False, False), ((BEGINS, FREES, TAKES), False, False), ((BEGINS, FREES), False, False),
+    ((TAKES, FREES), False, False), ((BEGINS, RESTARTS, TAKES, FREES), False, False), ((BEGINS, TAKES), False, False),
+    ((BEGINS, (0, "c1", QueueTaken("c1", "G", MQ._replace(queue_id=9), 2)), FREES), False, False),
+    ((BEGINS, TAKES, (0, "broker-a", FREES[2]._replace(group="G2"))), False, False),
+    ((BEGINS, TAKES, (0, "broker-a", FREES[2]._replace(client_id="c2"))), False, False),
+])
+def test_a_lock_that_is_freed_under_a_listener_of_a_former_holding_is_put_down_to_the_queue_that_was_taken_anew(
+    records: tuple[tuple[int, str, Any], ...], *, freed: bool, overlap: bool,
+) -> None:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [RULES[name] for name in (
+        "lock_is_freed_under_a_former_listener", "listeners_overlap_behind_a_former_holding")])
+    for ms, at, event in records:
+        watch.segment(at, [(ms, at, event)])
+    found = [Finding(name, event, "it is so", (name,), about=about) for name, event, about in (
+        ("listener_keeps_its_lock", FREES[2], (("at", "broker-a"), ("client_id", "c1"), ("group", "G"), ("mq", MQ))),
+        ("listeners_do_not_overlap", ListenerStarted("c2", "G", MQ), (("mq", MQ),)),
+        ("ordered_messages_stay_in_order", None, (("at", "c2"), ("group", "G"), ("mq", MQ))))]
+    assert [set(watch.ascribed(one, 1).causes) for one in found] == [
+        {"D13"} if one else set() for one in (freed, overlap, overlap)]

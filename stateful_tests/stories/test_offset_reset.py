@@ -7,7 +7,15 @@ from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.headers import GetConsumerStatusRequestHeader, ResetOffsetRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.message_queue import MessageQueue
-from impl.events import ConsumerIdsChanged, OffsetReset, OffsetResetPushed, QueueDropped, QueueTaken
+from impl.events import (
+    ConsumerIdsChanged,
+    ListenerEnded,
+    ListenerStarted,
+    OffsetReset,
+    OffsetResetPushed,
+    QueueDropped,
+    QueueTaken,
+)
 from impl.hosts.simulation.clock import EPOCH_MS
 from impl.ports.remoting import Command
 from stateful_tests.stories.scenes import (
@@ -257,6 +265,25 @@ def test_a_reset_of_an_ordered_queue_gives_its_lock_back_and_takes_it_again() ->
         assert world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == consumer.instance.client_id
         assert not held(consumer).locked  # until the next renewal
         world.run_until(lambda: held(consumer).locked, 20_001)
+
+
+def test_d13_a_queue_that_was_reset_and_taken_anew_changes_hands_under_its_former_listener() -> None:
+    with World() as world:
+        consumer = idle_at_40(world, IN_ORDER)
+        works(consumer, 0)
+        acknowledge(world, consumer, 41)
+        works(consumer, 29_000)
+        fill(world, LAST, 42)
+        world.run(100)
+        world.ask(ADDR, reset(0))
+        since_ms = world.now_ms
+        world.run_until(lambda: starts(world, LAST, since_ms) == [0], RESET_MS + 2_000)  # 1 s for its listener
+        second = join(world, "c2", IN_ORDER).instance.client_id
+        assert world.brokers[BROKER].rebalance_lock_manager.holder("G", LAST) == second
+        begun = {event.client_id: ms for ms, event in world.events(ListenerStarted) if event.mq == LAST}
+        ended = {event.client_id: ms for ms, event in world.events(ListenerEnded) if event.mq == LAST}
+        first = consumer.instance.client_id
+        assert ended[first] < begun[first] < since_ms < begun[second]
 
 
 def test_two_resets_of_one_process_come_one_after_the_other() -> None:

@@ -128,6 +128,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (offsets.test_x29_an_offset_of_a_queue_that_was_taken_anew_goes_with_the_correction_of_the_former_one,
      "offset_is_forgotten_with_its_holding", "in_memory(first, FIRST) == -1"),
     (offsets.test_l2_a_busy_broker_is_taken_for_one_without_the_offset, "errors_are_errors", "[200]"),
+    (resets.test_d13_a_queue_that_was_reset_and_taken_anew_changes_hands_under_its_former_listener,
+     "consume_lock_of_the_queue", "== second"),
     (resets.test_l8_a_pull_that_was_held_undoes_the_reset, "dropped_is_over", "== 40"),
     (resets.test_l14_a_commit_that_was_read_before_the_reset_and_waits_for_an_address_undoes_it, "offset_is_read_last",
      "== 40"),

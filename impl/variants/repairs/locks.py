@@ -22,7 +22,7 @@ from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.ports.remoting import Command, Connection
-from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
+from impl.ports.threads import UNINTERRUPTED, Interleave, Lock, Threads
 from impl.variants.variant import Variant, around, replace
 
 # At the broker --------------------------------------------------------------------------------------------------------
@@ -156,6 +156,17 @@ async def _hand_over(self: ConsumeMessageOrderlyService) -> None:
         await rebalance.unlock(mq, oneway=False)
 
 
+def _consume_locks(rebalance: RebalanceImpl) -> dict[MessageQueue, Lock]:
+    """The consumeLock of each queue that the consumer has taken so far."""
+    return cast("dict[MessageQueue, Lock]", vars(rebalance).setdefault("consume_locks", {}))
+
+
+def _is_worked_on(rebalance: RebalanceImpl, mq: MessageQueue) -> bool:
+    """Whether a listener of a former holding goes on."""
+    lock = _consume_locks(rebalance).get(mq)
+    return lock is not None and lock.held
+
+
 def _is_stopped(rebalance: RebalanceImpl) -> bool:
     consumer = cast("RebalancePushImpl", rebalance).instance.push_consumer(rebalance.consumer_group)
     return consumer is None or consumer.consume_message_service.stopped
@@ -177,7 +188,7 @@ def _take_nothing_once_stopped(
         if pull_request is not None:
             pull_request.process_queue.dropped = True
             self.process_queue_table.remove(mq)
-        if not self.process_queue_table.contains_key(mq):
+        if not self.process_queue_table.contains_key(mq) and not _is_worked_on(self, mq):
             await self.unlock(mq, oneway=True)
         return None
 
@@ -261,13 +272,34 @@ def _give_back_what_is_not_taken(
     async def _take(
         self: RebalanceImpl, mq: MessageQueue, is_order: bool, threads: Threads,
     ) -> PullRequest | None:
-        """Who has not taken a queue, and does not hold it, keeps no lock of it; but the last of threads that try."""
+        """Who has not taken a queue, and does not hold it, keeps no lock of it; but the last of threads that try.
+
+        A listener that goes on needs it until its lease is over.
+        """
         taking = cast("Counter[MessageQueue]", vars(self).setdefault("taking", Counter()))
         taking[mq] += 1
         pull_request = await original(self, mq, is_order, threads)
         taking[mq] -= 1
-        if is_order and pull_request is None and not taking[mq] and not self.process_queue_table.contains_key(mq):
+        if (is_order and pull_request is None and not taking[mq] and not self.process_queue_table.contains_key(mq)
+                and not _is_worked_on(self, mq)):
             await self.unlock(mq, oneway=True)
+        return pull_request
+
+    return _take
+
+
+@around(RebalanceImpl, "_take")
+def _keep_the_consume_lock(
+    original: Callable[..., Awaitable[PullRequest | None]],
+) -> Callable[..., Awaitable[PullRequest | None]]:
+    async def _take(
+        self: RebalanceImpl, mq: MessageQueue, is_order: bool, threads: Threads,
+    ) -> PullRequest | None:
+        """Who takes a queue anew gives it up only when the listener of its former holding has ended."""
+        pull_request = await original(self, mq, is_order, threads)
+        if pull_request is not None and is_order:
+            pq = pull_request.process_queue
+            pq.consume_lock = _consume_locks(self).setdefault(mq, pq.consume_lock)
         return pull_request
 
     return _take
@@ -295,6 +327,11 @@ REPAIRS = (
     Variant(
         "hand_over_before_unlock", "repair", "A consumer that stops frees a lock after its listener and its offset.",
         "alibaba/rocketmq #367, commit 45dae1fa82, for the shutdown too", ("D10",), (_hand_over,),
+    ),
+    Variant(
+        "consume_lock_of_the_queue", "repair", "The consumeLock of a queue outlives its process queue.",
+        "the idea: RebalanceImpl has consumeLocks by queue, as MessageQueueLock has its own", ("D13",),
+        (_keep_the_consume_lock,),
     ),
     Variant(
         "take_nothing_once_stopped", "repair", "A consumer that stops takes no lock.",
