@@ -35,6 +35,7 @@ from impl.events.host import (
     HOST_EVENTS as HOST_EVENTS,
     ClockDrifts as ClockDrifts,
     ClockJumped as ClockJumped,
+    ConnectionMade as ConnectionMade,
     ConnectionRefused as ConnectionRefused,
     ConnectionSevered as ConnectionSevered,
     DiskFilled as DiskFilled,

@@ -32,6 +32,13 @@ class ThreadDied(NamedTuple):
     message: str | None
 
 
+class ConnectionMade(NamedTuple):
+    """The process that the machine has now is connected to a server; connection -- as the server calls it."""
+
+    server: str
+    connection: str
+
+
 class ConnectionRefused(NamedTuple):
     """The machine could not connect to a server that lives."""
 
@@ -93,7 +100,7 @@ class WorldHealed(NamedTuple):
 
 
 HOST_EVENTS: tuple[type, ...] = (
-    ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionRefused, ConnectionSevered, PartitionBegan,
-    MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, EventDropped, WorldHealed,
+    ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionMade, ConnectionRefused, ConnectionSevered,
+    PartitionBegan, MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, EventDropped, WorldHealed,
 )
 """All of them."""

@@ -205,7 +205,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.StoreRefused: (Reads((e.ProcessStarted,), ()),),
     e.ProcessStarted: (Reads((e.ProcessKilled,), ()),),
     e.ThreadDied: (Reads((e.DiskFilled,), ()),),
-    e.ProcessKilled: (), e.ProcessPaused: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
+    e.ProcessKilled: (), e.ProcessPaused: (), e.ConnectionMade: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
     e.PartitionBegan: (), e.MessageLost: (), e.ClockJumped: (), e.ClockDrifts: (), e.ForceFailed: (),
     e.DiskFilled: (), e.EventDropped: (), e.WorldHealed: (),
 }

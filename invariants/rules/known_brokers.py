@@ -154,26 +154,18 @@ class goodbye_ends_its_own_process(Rule):
     running = Kept("broker", machine="broker", begins=(events.BrokerStarted,), ends=(events.BrokerStopping,))
     heard = Kept("at broker broker_addr", machine="broker", ends=(
         Match(events.ProcessKilled, of="at"), Match(events.BrokerStopping, of="broker")))
-    connected = Kept("at connection", survives="all")  # since when registrations come on it
-    first = Kept("at broker", machine="broker", ends=(Match(events.ProcessKilled, of="at"),))  # its first connection
+    # The connections of the processes that machines have now.
+    own = Kept("client server connection", machine="client", begins=(
+        Match(events.ConnectionMade, of="client=at server connection"),))
 
     @on(events.BrokerRegistered)
     def registered(self, ms: int, at: str, event: events.BrokerRegistered) -> None:
-        """What comes on a connection of an earlier process is a late registration of that process.
-
-        So is what comes in the millisecond of the start, and so may be what comes soon after it on another connection
-        than the first.
-        """
+        """What comes on a connection of an earlier process is a late registration of that process."""
         broker = machine_of(event.broker_addr)
-        connected_ms = self.connected.setdefault((at, event.connection), ms)
-        started_ms = self.running.get((broker,), ms + 1)
-        if connected_ms <= started_ms:
-            return
-        if self.first.setdefault((at, broker), event.connection) == event.connection \
-                or ms - started_ms > deadlines.on_the_way(self.bounds):
-            self.heard[at, broker, event.broker_addr] = ms
-        else:
+        if (broker, at, event.connection) not in self.own:
             self.heard.pop((at, broker, event.broker_addr), None)
+        elif (broker,) in self.running:
+            self.heard[at, broker, event.broker_addr] = ms
 
     @on(events.BrokerLiveRemoved)
     def removed(self, _: int, at: str, event: events.BrokerLiveRemoved) -> Iterator[Told]:

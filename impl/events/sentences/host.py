@@ -38,6 +38,7 @@ SENTENCES: dict[type, Said] = {
     host.ProcessKilled: Said(_killed, "kills"),
     host.ProcessPaused: Said("{at} stands still for {ms}", "pauses"),
     host.ThreadDied: Said("a thread of {at} ({thread}) dies of {error}", "dead threads"),
+    host.ConnectionMade: Said("{at} is connected to {server}", "connections"),
     host.ConnectionRefused: Said("{server} refuses a connection of {at}", "refused connections"),
     host.ConnectionSevered: Said(_severed, "broken connections"),
     host.PartitionBegan: Said("from now on nothing passes from {at} to {target}", "partitions"),

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from impl.events.host import ConnectionRefused, ConnectionSevered, PartitionBegan
+from impl.events.host import ConnectionMade, ConnectionRefused, ConnectionSevered, PartitionBegan
 from impl.hosts.simulation.channel import FIN, LATENCY_MS, ONCE, Channel, Endpoint
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import Process
@@ -112,6 +112,8 @@ class Network:
         self._connections += 1
         server = Channel(self, *listener, f"{client.process.name}:{32_768 + self._connections % 28_232}")
         server.peer, client.peer = client, server
+        if client.process.alive:
+            self.kernel.record(client.process.name, ConnectionMade(server_name, server.remote_address))
         server.open()
         self._accepted(server)
         self.kernel.at(self.kernel.now_ms + LATENCY_MS, self._established, request)

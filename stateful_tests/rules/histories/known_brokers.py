@@ -15,13 +15,13 @@ from impl.events import (
     BrokerUnregistered,
     BrokerUpdateTimestamp,
     ClockDrifts,
+    ConnectionMade,
     ProcessKilled,
     TopicConfigUpdated,
     VersionQueried,
 )
-from invariants.rules import deadlines
 from invariants.views import Registration
-from stateful_tests.rules.written import STORMY, Tables, Turns, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 B, NS, ADDR = "broker-a", "nameserver1", "broker-a:10911"
 OLD, NEW = "broker-a:1", "broker-a:2"
@@ -63,11 +63,16 @@ def goodbye(addr: str) -> Told:
     return 3, NS, BrokerUnregistered(NS, B, 0, addr)
 
 
+def made(ms: int, connection: str = OLD, server: str = NS) -> Told:
+    """The broker connects to a name server."""
+    return ms, B, ConnectionMade(server, connection)
+
+
 LIVING = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, active=True)})
 CLOSED = Tables(namesrvs=[NS], registered=lambda _: {ADDR: Registration(OLD, active=False)})
 TIME_PASSES = (1_000, "world", ())
 STARTS = (0, B, BrokerStarted(B, B, 0))
-LATE_MS = deadlines.on_the_way(STORMY) + 1
+ENDS = (0, B, ProcessKilled(1, power_loss=False))
 BOTH_START = ((0, "a", BrokerStarted("a", B, 0)), (0, "b", BrokerStarted("b", B, 0)))
 
 GONE = (2, NS, BrokerUnregistered(NS, B, 0, ADDR))
@@ -110,25 +115,25 @@ HISTORIES = (
     Written("goodbye_frees_its_sender_only", broken=(dropped(1), goodbye("a:1")),
             views=Tables(addresses=Turns({(B, 0): "b:1"}, {})), kept=(dropped(1), goodbye("a:1")),
             kept_views=Tables(addresses={(B, 0): "b:1"})),
-    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
-            kept=(STARTS, registered(1), (1, B, BrokerStopping(B)), registered(1), removed(2, "unregistered"))),
-    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
-            kept=(STARTS, registered(1), removed(2, "expired"), removed(3, "unregistered"))),
+    *(Written("goodbye_ends_its_own_process", broken=(STARTS, made(0), registered(1), removed(2, "unregistered")),
+              kept=kept) for kept in (
+          (STARTS, made(0), registered(1), (1, B, BrokerStopping(B)), registered(1), removed(2, "unregistered")),
+          (STARTS, made(0), registered(1), removed(2, "expired"), removed(3, "unregistered")),
+          (STARTS, made(0, server="nameserver2"), registered(1), removed(2, "unregistered")),
+          (STARTS, (0, "broker-b", made(0)[2]), registered(1), removed(2, "unregistered")),
+          (made(0), registered(1), removed(2, "unregistered")),
+          (STARTS, made(0), registered(1), ENDS, STARTS, removed(2, "unregistered")),
+          (STARTS, made(0), ENDS, STARTS, registered(1), removed(2, "unregistered")))),  # heard when it runs anew
     Written("goodbye_ends_its_own_process",
-            broken=(STARTS, registered(0, OLD), registered(3, NEW), removed(4, "unregistered")),
-            kept=(STARTS, registered(0, OLD), removed(2, "unregistered"))),
+            broken=(made(0), registered(0), ENDS, STARTS, made(1, NEW), registered(1), registered(2, NEW),
+                    removed(3, "unregistered")),
+            kept=(made(0), registered(0), ENDS, STARTS, made(1, NEW), registered(1, NEW), registered(2),
+                  removed(3, "unregistered"))),
     Written("goodbye_ends_its_own_process",
-            broken=(registered(0, OLD), (1, *STARTS[1:]), registered(2, NEW), removed(3, "unregistered")),
-            kept=(registered(0, OLD), (1, *STARTS[1:]), registered(2, OLD), removed(3, "unregistered"))),
-    Written("goodbye_ends_its_own_process", broken=(STARTS, registered(1), removed(2, "unregistered")),
-            kept=(STARTS, registered(1, NEW), registered(2, OLD), removed(3, "unregistered"))),
-    Written("goodbye_ends_its_own_process",
-            broken=(STARTS, registered(1, NEW), registered(LATE_MS, OLD), removed(LATE_MS, "unregistered")),
-            kept=(STARTS, registered(1, NEW), registered(LATE_MS - 1, OLD), removed(LATE_MS, "unregistered"))),
-    Written("goodbye_ends_its_own_process",
-            broken=(STARTS, registered(1, NEW), (2, NS, ProcessKilled(1, power_loss=False)), registered(3, OLD),
-                    removed(4, "unregistered")),
-            kept=(STARTS, registered(1, NEW), registered(3, OLD), removed(4, "unregistered"))),
+            broken=(STARTS, made(0), registered(1), (2, "c", ProcessKilled(1, power_loss=False)),
+                    removed(3, "unregistered")),
+            kept=(STARTS, made(0), registered(1), (2, NS, ProcessKilled(1, power_loss=False)),
+                  removed(3, "unregistered"))),
     Written("address_has_one_name", broken=(takes(1, ADDR, "z"),),
             views=Tables(addresses={("z", 0): ADDR, (B, 0): ADDR}),
             kept=(takes(1, ADDR),), kept_views=Tables(addresses={("z", 0): "c:1", (B, 0): ADDR, (B, 1): ADDR})),
