@@ -115,12 +115,12 @@ class ReportedMessageStore(DefaultMessageStore):
         except JavaError:
             queue = self.find_consume_queue(request.topic, request.queue_id)
             if queue.max_physic_offset == request.commit_log_offset + request.msg_size:
-                self._report_dispatch(request)
+                self._report_dispatch(request, told=False)
                 self._half_dispatched = request.commit_log_offset
             raise
-        self._report_dispatch(request)
+        self._report_dispatch(request, told=True)
 
-    def _report_dispatch(self, request: DispatchRequest) -> None:
+    def _report_dispatch(self, request: DispatchRequest, *, told: bool) -> None:
         if self._half_dispatched != request.commit_log_offset:
             self.node.trace(MessageDispatched(self.node.name, request.topic, request.queue_id,
-                                              request.consume_queue_offset, request.commit_log_offset))
+                                              request.consume_queue_offset, request.commit_log_offset, told))

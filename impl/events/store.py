@@ -43,7 +43,8 @@ class MessageDispatched(NamedTuple):
 
     The index has been given it, too, unless that failed.
 
-    queue_offset, commit_log_offset -- as the record has them.
+    queue_offset, commit_log_offset -- as the record has them. told -- pulls that wait for it are told now; False: the
+    index has failed, and they are told when the record comes again.
     """
 
     broker: str
@@ -51,6 +52,7 @@ class MessageDispatched(NamedTuple):
     queue_id: int
     queue_offset: int
     commit_log_offset: int
+    told: bool = True
 
 
 class StoreLoaded(NamedTuple):

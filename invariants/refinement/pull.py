@@ -43,12 +43,17 @@ def followers(machines: Machines, groups: Sequence[tuple[str, str]], _scopes: ob
 
 
 class _Pull:
-    """One pull. held_ms -- since when, by the broker's clock. arrivals -- which steps an arriving message may be."""
+    """One pull.
+
+    held_ms -- since when, by the broker's clock. arrivals -- which steps an arriving message may be. late -- a message
+    is there of which the broker tells nobody yet, because its index has failed.
+    """
 
     def __init__(self, monitor: Monitor, event: events.PullHeld, clock: Callable[[], int]) -> None:
         self.monitor, self.event, self.clock = monitor, event, clock
         self.held_ms = clock()
         self.arrivals = ("arrive",) if event.expression == SUB_ALL else ("arrive", "arrive_beside")
+        self.late = False
 
     def steps(self, event: Any, *ways: Sequence[Step]) -> list[Finding]:
         """Let time pass, and take the steps of one of these ways."""
@@ -58,19 +63,28 @@ class _Pull:
         return self.noted(self.monitor.take(event, *ways[0]) if len(ways) == 1 else self.monitor.follow(event, ways))
 
     def arrives(self, event: events.MessageDispatched) -> list[Finding]:
-        """A message arrives in its queue."""
+        """A message arrives in its queue; what it is told of once more arrives when that shows."""
         if event.queue_offset < self.event.offset:
             return []
+        self.late = not event.told
+        return self._arrives(event) if event.told else []
+
+    def _arrives(self, event: Any) -> list[Finding]:
         return self.steps(event, *([(name, ())] for name in self.arrivals))
 
-    def scanned(self, event: Any = None) -> list[Finding]:
-        """A round has looked at the pull, if nothing else can have woken it."""
-        return self.steps(event, [("scan", ())]) if self.monitor.values("phase") == {"HELD"} else []
+    def woken(self, event: Any = None) -> list[Finding]:
+        """A round has looked at the pull, or it was told of a message late, if nothing else can have woken it."""
+        if self.monitor.values("phase") != {"HELD"}:
+            return []
+        if self.late:
+            self.late = False
+            return self._arrives(event)
+        return self.steps(event, [("scan", ())])
 
     def compare(self, *, held: bool, calm: bool) -> list[Finding]:
         """Compare with the table of the broker; held -- whether the pull is there. calm -- nothing fails."""
         over = calm and self.clock() - self.held_ms > HOLD_MS + SCAN_MS
-        found = self.scanned() if over or not held else []
+        found = self.woken() if over or not held else []
         self.monitor.moved = False
         return found + self.noted(self.monitor.compare({("phase",): "HELD" if held else "WOKEN"}, [("phase",)]))
 
@@ -141,7 +155,7 @@ class HeldPulls(Map):
         if pull is None:
             return []
         refused = isinstance(event, events.HeldPullRefused)
-        found = pull.scanned(event) + pull.steps(event, [("refuse" if refused else "execute", ())])
+        found = pull.woken(event) + pull.steps(event, [("refuse" if refused else "execute", ())])
         self._end(key)
         if not (found or refused) and len(pull.monitor.states) == 1:
             self._idle.append(pull.monitor)

@@ -10,6 +10,8 @@ import pytest
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.broker.pull_request_hold_service import PullRequestHoldService
 from impl.ports.pools import RejectedExecutionError
+from impl.store.dispatch_request import DispatchRequest
+from impl.store.index_service import IllegalMonitorStateError, IndexService
 from invariants.refinement.pull import NAME
 from model.pull import LongPolling
 from stateful_tests.cover.refinement.counting import counted, signatures
@@ -54,6 +56,30 @@ notify = PullRequestHoldService._notify
 
 
 def test_a_pull_that_stays_in_the_table_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PullRequestHoldService, "_notify", _held_twice)
+    assert (NAME, "differs", "phase") in seen(lived("repaired", "stored", "calm", 0)[0])
+
+
+def _index_fails_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index fails with each record when it comes first; the queue has it then, and it comes again."""
+    failed, build = set(), IndexService.build_index
+
+    def build_index(service: IndexService, request: DispatchRequest) -> None:
+        if request.commit_log_offset not in failed:
+            failed.add(request.commit_log_offset)
+            raise IllegalMonitorStateError
+        build(service, request)
+
+    monkeypatch.setattr(IndexService, "build_index", build_index)
+
+
+def test_a_message_whose_index_fails_wakes_nobody_before_it_is_dispatched_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _index_fails_once(monkeypatch)
+    record, steps = lived("repaired", "stored", "calm", 0)
+    assert seen(record) == []
+    assert steps["arrive"] > 0
     monkeypatch.setattr(PullRequestHoldService, "_notify", _held_twice)
     assert (NAME, "differs", "phase") in seen(lived("repaired", "stored", "calm", 0)[0])
 
