@@ -56,6 +56,8 @@ class queue_is_not_left_alone(Shares):
               when=lambda rule, told: any(leaves_out(one.strategy, told.about[1]) for one in rule.members(told))),
     )
 
+    # Who takes it is its owner, if only until its offset is found to be illegal at once.
+    wrong_ms = Kept("group mq", survives="all", ends=(Match(events.QueueTaken, of="group mq"),))
     # Machines that vanished, stood still or were cut off, and when. Machines whose clocks were set. What a rebalance
     # has given up, perhaps to be unlocked later. Until when leases last of those who have ended. Brokers that have
     # granted locks since they started, and since when. When a member of a group last started, or ended in order, and

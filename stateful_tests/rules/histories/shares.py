@@ -222,6 +222,11 @@ HISTORIES = (
             kept_views=seen(), bounds=CALM),
     Written("queue_is_not_left_alone", broken=(GRANTED, LOOK, looked(52_000)), kept=(GRANTED, LOOK, looked(51_000)),
             views=seen(IN_ORDER), kept_views=seen(IN_ORDER), bounds=CALM),
+    # It is taken, and dropped again before anybody looks: time begins anew.
+    *(Written("queue_is_not_left_alone", broken=(LOOK, *broken, LATE), views=calm(),
+              kept=(LOOK, (SINCE_MS, *TAKEN[1:]), LATE), kept_views=calm()) for broken in (
+        ((SINCE_MS - 1, *TAKEN[1:]),), (dropped(SINCE_MS),), ((SINCE_MS, C, QueueTaken(ID, G, MQ2, 0)),),
+        ((SINCE_MS, C, QueueTaken(ID, "H", MQ, 0)),))),
     at_once(kept_views=calm(queues=OWNED)),
     at_once(views=calm(member(), SECOND, queues=TWICE), kept_views=calm(queues=OWNED)),
     at_once(views=calm(member(), SECOND), kept_views=calm(member(), member())),
