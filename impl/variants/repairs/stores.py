@@ -9,7 +9,6 @@ from typing import cast
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.record_layout import read_header
 from impl.decisions.disk_cleanup import DISK_SPACE_CLEAN_FORCIBLY_PERCENT, DISK_SPACE_WARNING_LEVEL_PERCENT
-from impl.decisions.flush_rules import position_in_file
 from impl.decisions.java_errors import JavaError
 from impl.decisions.pull_answer import CQ_STORE_UNIT_SIZE
 from impl.ports.disk import PAGE_BYTES, Disk, DiskError
@@ -42,19 +41,21 @@ def _until_the_disk_has_it(self: MappedFile, flush_least_pages: int) -> int:
 @around(MappedFileQueue, "truncate_dirty_files")
 def _leave_nothing_behind_the_end(original: Callable[..., None]) -> Callable[..., None]:
     def truncate_dirty_files(self: MappedFileQueue, offset: int) -> None:
-        """Behind the end there are zeros, on the disk too."""
+        """Behind the end there are zeros, on the disk too; also in files that go, for a crash may bring them back."""
+        for file in self.mapped_files:
+            if file.file_from_offset + file.file_size > offset:
+                _zero(file, max(offset - file.file_from_offset, 0))
         original(self, offset)
-        last = self.last_mapped_file()
-        if last is None or not last.file_from_offset <= offset < last.file_from_offset + last.file_size:
-            return
-        start = position_in_file(offset, last.file_size)
-        for position in range(start, last.file_size, PAGE_BYTES):
-            length = min(PAGE_BYTES, last.file_size - position)
-            if any(last.file.read(position, length)):
-                last.file.write(position, bytes(length))
-        last.file.force()
 
     return truncate_dirty_files
+
+
+def _zero(mapped_file: MappedFile, start: int) -> None:
+    for position in range(start, mapped_file.file_size, PAGE_BYTES):
+        length = min(PAGE_BYTES, mapped_file.file_size - position)
+        if any(mapped_file.file.read(position, length)):
+            mapped_file.file.write(position, bytes(length))
+    mapped_file.file.force()
 
 
 @around(dispatch_request, "check_message_and_return_size")

@@ -25,7 +25,7 @@ CONFIG = MessageStoreConfig(
     mapped_file_size_commit_log=8_192, configured_file_size_consume_queue=20_000, max_hash_slot_num=101,
     max_index_num=2_000, flush_disk_type=FlushDiskType.SYNC_FLUSH,
 )
-LOG = "store/commitlog/00000000000000000000"
+LOG, SECOND_LOG = (f"store/commitlog/{offset:020}" for offset in (0, 8_192))
 
 
 def fresh(**changes: Any) -> Broker:
@@ -125,6 +125,25 @@ def test_v4_records_that_were_cut_off_come_back() -> None:
     broker.kill()
     broker.restart()
     assert broker.bodies("A") == [b"0", b"1", b"2", b"3", b"4", b"x", b"6", b"7", b"8", b"9"]
+
+
+@pytest.mark.parametrize(("repairs", "is_there"), [((), True), ((REPAIRS["tail_is_zeroed"],), False)])
+def test_v4_a_file_that_a_start_has_deleted_comes_back_with_a_loss_of_power(
+    repairs: tuple[Variant, ...], *, is_there: bool,
+) -> None:
+    with active(repairs):
+        broker = fresh()
+        while broker.disk.length(SECOND_LOG) is None:
+            ok(broker, bytes(1_000))
+        before = broker.disk.open(SECOND_LOG).read(0, 1_000)
+        broker.write(LOG, 0, bytes(8))
+        broker.kill()
+        broker.restart()
+        assert broker.disk.length(SECOND_LOG) is None
+        broker.machine.change(SECOND_LOG, broker.machine.names[SECOND_LOG].before)
+        after = broker.disk.open(SECOND_LOG).read(0, 1_000)
+        assert any(before)
+        assert (after == before) is any(after) is is_there
 
 
 def test_v5_a_delayed_message_that_recovery_dispatches_is_due_at_once() -> None:
