@@ -188,6 +188,22 @@ LOST = Excuse("its broker may have lost the offset when somebody may still have 
               when=_was_lost_lately)
 
 
+def _was_deleted(rule: no_beginning_skips, told: Told) -> bool:
+    """Whether the file of the log with the last message that is passed over was deleted before one behind it was found.
+
+    The files of a log are deleted in their order, and so are the messages of a queue.
+    """
+    _, group, mq = told.about
+    behind = next((one for one in rule.past.of(events.MessagesFound, group=group, mq=mq)
+                   if one.event.offsets[-1] > rule.passed), None)
+    put = [one for one in rule.past.of(
+        events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=rule.passed)
+        if rule.facts.broker_name(one.at) == mq.broker_name]
+    return behind is not None and any(
+        gone.place < behind.place and gone.event.min_offset > one.event.commit_log_offset
+        for one in put[-1:] for gone in rule.past.of(events.LogExpired, since=one.place, at=one.at))
+
+
 class no_beginning_skips(Beginnings):
     """Once a group has committed an offset of a queue, no member begins it beyond what the group has settled.
 
@@ -202,15 +218,18 @@ class no_beginning_skips(Beginnings):
     about = "at group mq"
     excuses = (
         LOST,
+        Excuse("its broker had deleted what is passed over when a member found what comes next", when=_was_deleted),
         cause("L3", "a broker has left out what is not settled, and another member subscribes other tags",
               when=lambda rule, told: was_left_out(rule, told.about[1], told.about[2], rule.below)),
     )
 
-    below = 0
+    # Of the beginning that it tells of: what is settled ends there, and the last offset that nobody has settled.
+    below, passed = 0, 0
 
     @on(events.QueueTaken)
     def takes(self, ms: int, at: str, event: events.QueueTaken) -> Iterator[Told]:
         place = event.group, event.mq
+        beyond = set(self.read[place].beyond) if place in self.read else set()
         below = self.begins(at, event)
         if self._was_told_of_none(at, place):
             self.goes_on_anew(place, event.offset)
@@ -218,6 +237,7 @@ class no_beginning_skips(Beginnings):
             below = max(below, self.read[place].settled_from(self.anew[place]))
         self.below = below
         if event.offset > below and place in self.known_ms:
+            self.passed = max({*range(below, event.offset)} - beyond)
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)
 

@@ -13,6 +13,8 @@ from impl.events import (
     ConsumerRegistered,
     ConsumerStarted,
     GroupOffsetsRemoved,
+    LogExpired,
+    MessageAppended,
     MessagesFound,
     MessagesSettled,
     OffsetAnswered,
@@ -110,6 +112,16 @@ def two_owners(second_ms: int) -> tuple[Told, ...]:
     return *TOLD_OF_NONE, committed(400_000, 98), *both, committed(700_000, 98)
 
 
+def put(queue_offset: int, offset: int, broker: str = B) -> Told:
+    """A broker appends a message of the queue to its log."""
+    return 1, broker, MessageAppended(broker, "orders", 0, queue_offset, offset, 100, None)
+
+
+def deleted(ms: int, begin: int) -> Told:
+    """The log of the broker begins there from now on."""
+    return ms, B, LogExpired(B, begin)
+
+
 def configured(where: ConsumeFromWhere) -> Tables:
     """A queue and where its group is to begin."""
     return Tables(stored_at=QueueRange(0, 9), first_stored=5, consume_from=(where, 70))
@@ -169,6 +181,18 @@ HISTORIES = (
             views=GREW_LATER, kept_views=GREW_LATER),
     Written("no_beginning_skips", (*KNOWN, settled(10, 98), taken(11, C2, 100)),
             (*KNOWN, settled(10, 98, 99), taken(11, C2, 100))),
+    # What comes next is found when the log begins behind what is passed over.
+    *(Written("no_beginning_skips", (START, *broken, committed(2, 98), taken(3, C, 98), *then, taken(11, C2, 100)),
+              (START, put(98, 1_000), put(99, 2_000), committed(2, 98), taken(3, C, 98), deleted(4, 2_001),
+               found(5, 100), settled(6, 100), taken(11, C2, 101)))
+      for broken, then in (
+          ((put(99, 2_000),), (deleted(4, 2_000), found(5, 100))),
+          ((put(99, 2_000),), (found(5, 100), deleted(6, 2_001))), ((put(99, 2_000),), (deleted(4, 2_001),)),
+          ((put(99, 2_000),), (deleted(4, 2_001), found(5, 99))),
+          ((put(99, 2_000), deleted(1, 2_001), put(99, 3_000)), (found(5, 100),)),
+          ((put(99, 2_000, B2), SLAVE), (deleted(4, 2_001), found(5, 100))),
+          ((put(98, 2_000),), (deleted(4, 2_001), found(5, 100))),
+          ((put(99, 2_000),), (deleted(4, 2_001), (5, C, MessagesFound(C, "H", MQ, (100,))))))),
     Written("no_beginning_skips", (START, taken(0, C, 98), answered(1, 98), taken(2, C2, 100)),
             (taken(0, C, 98), answered(1, -1), taken(2, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, killed(100_000, B), answered(100_001, 98), taken(100_002, C2, 100)),
