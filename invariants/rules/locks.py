@@ -151,7 +151,9 @@ class listener_begins_under_a_fresh_lock(Rule):
 class refused_lock_is_not_believed(Rule):
     """A client whose renewal of a lock is refused does not go on believing in it.
 
-    The broker says what it has refused, and the client's table what it believes when it has heard that.
+    The broker says what it has refused, and the client's table what it believes when it has heard that. A refusal of
+    what the client has is none: a broker that serves the requests of a client in their order gives it to one that has
+    overtaken this one.
     """
 
     cite = "RebalanceImpl#lockAll"
@@ -161,11 +163,13 @@ class refused_lock_is_not_believed(Rule):
     refused = Kept("client_id group mq", survives="all")
 
     @on(events.LocksAnswered)
-    def answered(self, ms: int, _: str, event: events.LocksAnswered) -> None:
+    def answered(self, ms: int, at: str, event: events.LocksAnswered) -> None:
         for mq in event.asked:
             self.refused.pop((event.client_id, event.group, mq), None)
         for mq in event.asked - event.granted:
-            self.refused[event.client_id, event.group, mq] = ms
+            _, holder = self.facts.locks.get((at, event.group, mq), (ms, None))
+            if holder != event.client_id:
+                self.refused[event.client_id, event.group, mq] = ms
 
     @after(events.LocksHeard)
     def heard(self, _: int, at: str, event: events.LocksHeard) -> Iterator[Told]:

@@ -179,6 +179,10 @@ HISTORIES = (
             kept=(started(model="BROADCASTING"), listens())),
     Written("refused_lock_is_not_believed", broken=(answered(), heard()), kept=(answered(), heard()),
             views=table(), kept_views=table(locked=False)),
+    *(Written("refused_lock_is_not_believed", broken=(*broken, answered(), heard()), views=table(),
+              kept=(granted(), answered(), heard()), kept_views=table()) for broken in (
+        (granted(client_id="c2@1"),), (granted(group="H"),), (granted(), released(2)),
+        (granted(), (2, B, ProcessKilled(1, False))))),
     Written("refused_lock_is_not_believed", broken=(answered(MQ), answered(), heard()),
             kept=(answered(), answered(MQ), heard()), views=table(), kept_views=table()),
     Written("refused_lock_is_not_believed", broken=(answered(asked=(MQ, MQ2)), heard(MQ, MQ2)),
