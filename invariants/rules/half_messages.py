@@ -192,6 +192,19 @@ def _is_not_dispatched(rule: ended_half_message_is_left_alone, key: str) -> bool
             events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset))
 
 
+def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool:
+    """Whether the check that put a half message back made a topic before it was committed, and had to register it.
+
+    DefaultTransactionalMessageCheckListener#resolveDiscardMsg: it waits for the registration of another thread first.
+    """
+    asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
+    since_ms = rule.committed_ms.get((asked.at, key)) if asked is not None else None
+    if asked is None or since_ms is None:
+        return False
+    made = rule.past.of(events.TopicConfigUpdated, at=asked.at, topic=RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
+    return any(one.ms <= since_ms <= asked.ms <= one.ms + deadlines.registered(rule.bounds) for one in made)
+
+
 def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
     """Whether a broker has put a half message back, and ended before it had written how far its check had come.
 
@@ -219,6 +232,8 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
         Excuse("its broker has not dispatched yet what says that it has ended",
                when=lambda rule, told: _is_not_dispatched(rule, told.about[0])),
+        Excuse("its broker's check had looked before it ended, and has registered the topic of what it gives up since",
+               when=lambda rule, told: _stood_to_register(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
         cause("X1", "its broker has put it back, and was killed before it had written how far its check had come",
@@ -258,7 +273,8 @@ class ended_half_message_is_left_alone(Rule):
         self.put[event.key,] = self.put.get((event.key,), 1) - 1
         since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
         is_late = ms - since_ms > deadlines.asked(self.bounds)
-        if ms > since_ms and (not is_late or _is_not_dispatched(self, event.key)):
+        if ms > since_ms and (not is_late or _is_not_dispatched(self, event.key)
+                              or _stood_to_register(self, event.key)):
             self.elsewhere[event.key,] = ms
         if is_late:
             yield self.told(f"{at} is asked about {event.key} {ms - since_ms} ms after it was committed", event.key)

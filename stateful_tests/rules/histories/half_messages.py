@@ -20,6 +20,7 @@ from impl.events import (
     MessageDispatched,
     ProcessKilled,
     SendAttempted,
+    TopicConfigUpdated,
     WorldHealed,
 )
 from invariants.rules import deadlines
@@ -96,6 +97,12 @@ def taken(place: int, state: str = COMMIT) -> Told:
     return 9, A, EndTransactionTaken(A, "P", "k", state, True, 0, place)
 
 
+def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) -> Told:
+    """A broker makes a topic."""
+    return ms, at, TopicConfigUpdated(at, topic)
+
+
+REGISTERED_MS = deadlines.registered(STORMY)
 WRITTEN_MS = deadlines.written(STORMY)
 
 
@@ -179,6 +186,15 @@ HISTORIES = (
             kept=(*PUTS[:2], COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
+    # The check makes a topic and registers it, while the half message is committed.
+    *(Written("ended_half_message_is_left_alone", broken=(HALF, *broken, asked(LATE_MS)),
+              kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
+                    asked(LATE_MS))) for broken in (
+        (made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS + 1, RMQ_SYS_TRANS_HALF_TOPIC)),
+        (COMMITTED, NOTED, SEEN, made(11), appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
+        (made(0, "orders"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
+        (made(0, at="broker-b"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
+        (made(0), COMMITTED))),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, *NOTED_THERE, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_IN_TIME, ASKED_FOR, asked(LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
