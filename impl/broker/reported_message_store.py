@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from impl.broker.master_stream import MasterStream
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_batch import decode_messages
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaError, VirtualMachineError
-from impl.events import LogCopied, LogFlushed, MessageAppended, MessageDispatched, StoreLoaded, StoreRefused
+from impl.events import (
+    LogCopied,
+    LogFlushed,
+    MessageAppended,
+    MessageDispatched,
+    QueuesDeleted,
+    StoreLoaded,
+    StoreRefused,
+)
 from impl.ports.node import Node
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DispatchRequest
@@ -98,6 +106,14 @@ class ReportedMessageStore(DefaultMessageStore):
         if where != self._flushed_where:
             self._flushed_where = where
             self.node.trace(LogFlushed(self.node.name, where))
+
+    def clean_unused_topic(self, topics: Collection[str]) -> None:
+        """DefaultMessageStore#cleanUnusedTopic."""
+        before = {topic: tuple(sorted(by_id.key_set())) for topic, by_id in self.consume_queue_table.entries()}
+        super().clean_unused_topic(topics)
+        for topic, queue_ids in before.items():
+            if self.consume_queue_table.get(topic) is None:
+                self.node.trace(QueuesDeleted(self.node.name, topic, queue_ids))
 
     def append_to_commit_log(self, start_offset: int, data: bytes) -> bool:
         """DefaultMessageStore#appendToCommitLog."""

@@ -191,6 +191,7 @@ from impl.events.store import (
     LogFlushed as LogFlushed,
     MessageAppended as MessageAppended,
     MessageDispatched as MessageDispatched,
+    QueuesDeleted as QueuesDeleted,
     ReplicaAnswered as ReplicaAnswered,
     ReplicaReported as ReplicaReported,
     SendAnswered as SendAnswered,

@@ -96,6 +96,14 @@ class LogExpired(NamedTuple):
     min_offset: int
 
 
+class QueuesDeleted(NamedTuple):
+    """DefaultMessageStore#cleanUnusedTopic: the consume queues of a topic are gone, and its records stay in the log."""
+
+    broker: str
+    topic: str
+    queue_ids: tuple[int, ...]
+
+
 class LogCopied(NamedTuple):
     """DefaultMessageStore#appendToCommitLog: a slave has appended bytes that its master has sent.
 

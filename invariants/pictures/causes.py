@@ -199,6 +199,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                   Reads((e.MessageAppended, e.SlaveConnected), (), anywhere=True)),
     e.LogFlushed: (Reads((e.MessageAppended, e.LogCopied), ()), Reads((e.ForceFailed,), ())),
     e.LogExpired: (Reads((e.DiskFilled,), ()),),
+    e.QueuesDeleted: (Reads((e.TopicConfigDeleted,)), Reads((e.ProcessKilled,), ())),
     e.DelayLevelEnded: (Reads((e.DiskFilled,), ()),),
     e.ReplicaAnswered: (Reads((e.ReplicaReported,), ()), Reads((e.MessageAppended,), ())),
     e.ReplicaReported: (Reads((e.LogCopied,), (), anywhere=True),),

@@ -6,8 +6,8 @@ stop was an orderly one shows in the next start. A flush that has not come to th
 that fails in the same segment makes it one in vain. Of a flush it is compared that the disk has what it should.
 
 After a loss of power the model says which records may be gone. In everything else the next start is believed then, and
-after a life as a slave, or if files that were deleted are there again. Not followed: who waits for a flush, the index,
-and the forces of queues, so that whatever clean-up deletes counts as deleted early (V35).
+after a life as a slave, a deletion of queues, or if files that were deleted are there again. Not followed: who waits
+for a flush, the index, and the forces of queues, so that whatever clean-up deletes counts as deleted early (V35).
 
 Of the hazards of 4.9.3 one shows here: a unit that a full disk does not take (V33). The others are steps of the model,
 or begin with a loss of power.
@@ -220,6 +220,11 @@ class Logs(Map):
         if event.broker_id == MASTER_ID:
             self.stores[machine] = _Store(machine, self.views)
             self.stores[machine].begins()
+        return []
+
+    @hears(events.QueuesDeleted)
+    def _deletes(self, machine: str, _: events.QueuesDeleted) -> list[Finding]:
+        self.stores.pop(machine, None)
         return []
 
     @hears(events.BrokerStopping)

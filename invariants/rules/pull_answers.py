@@ -75,9 +75,9 @@ class pull_answer_fits_its_queue(Rule):
         if self.facts.is_master(broker):
             self.asked[at, *event[:3]] = Asked(event.offset, broker, event.most, self._ends(broker, event.mq))
 
-    @on(events.ProcessKilled, events.BrokerStarted, events.TopicConfigDeleted)
+    @on(events.ProcessKilled, events.BrokerStarted, events.QueuesDeleted)
     def has_other_queues(self, _: int, at: str, event: object) -> None:
-        """A deletion of the topic, too: the queue may be made anew."""
+        """Queues that are deleted may be made anew."""
         del event
         self.asked.drop(lambda key: self.asked[key].broker == at)
         self.tried.drop(lambda key: key[0] == at)
@@ -130,7 +130,7 @@ class held_pull_waits_for_what_comes_next(Rule):
 
     cite = "PullMessageProcessor#processRequest: OFFSET_OVERFLOW_BADLY, OFFSET_OVERFLOW_ONE"
     about = "at group topic queue_id"
-    excuses = (Excuse("its topic was deleted when it had looked", by=Match(events.TopicConfigDeleted, of="at topic"),
+    excuses = (Excuse("its queue was deleted when it had looked", by=Match(events.QueuesDeleted, of="at topic"),
                       lasts=deadlines.soon),)
 
     @on(events.PullHeld)

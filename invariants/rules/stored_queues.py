@@ -17,6 +17,11 @@ _POWERLESS = cause("V26", "its machine lost its power", lasts=FOR_EVER,
                    by=Match(events.ProcessKilled, of="at", having=lambda event: event.power_loss))
 
 
+def _has_no_topic(rule: Rule, at: str, event: events.QueuesDeleted) -> bool:
+    """Whether a broker may delete the queues: it does not know the topic."""
+    return event.topic not in rule.views.topics(at)
+
+
 class appended_offsets_are_consecutive(Rule):
     """The records that a broker appends for a queue carry consecutive offsets, also across a start."""
 
@@ -29,6 +34,11 @@ class appended_offsets_are_consecutive(Rule):
     # The offset that comes next, and the brokers whose logs have all that they have ever appended, or nothing.
     following = Kept("at topic queue_id", survives="all")
     whole = Kept("at", survives="all")
+
+    @on(events.QueuesDeleted)
+    def deletes(self, _: int, at: str, event: events.QueuesDeleted) -> None:
+        if _has_no_topic(self, at, event):
+            self.following.update(dict.fromkeys(((at, event.topic, one) for one in event.queue_ids), 0))
 
     @on(events.MessageAppended)
     def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
@@ -114,7 +124,7 @@ class dispatch_comes_in_time(Duty):
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),
         Excuse("a force has failed shortly before", by=Match(events.ForceFailed, of="at"), lasts=deadlines.dispatched),
-        Excuse("its topic was deleted since, and the queues with it: records stay",
+        Excuse("its queue was deleted since, for the broker did not know the topic: records stay",
                when=lambda rule, told: rule.went(told.about[:2], told.about[4])),
         cause("V38", "its log waits in buffers, and nothing of it was flushed since files of it were deleted",
               when=_is_not_written),
@@ -122,7 +132,7 @@ class dispatch_comes_in_time(Duty):
               by=Match(events.ThreadDied, of="at", having=lambda event: event.thread == DISPATCHER), lasts=FOR_EVER,
               until=Match(events.ProcessStarted, of="at")),
     )
-    # Where the log ended when a topic was deleted.
+    # Where the log ended when the queues of a topic were deleted.
     deleted = Kept("at topic", survives="all")
 
     late = "the record at {commit_log_offset} is in no queue of {at} after {waited_ms} ms"
@@ -131,13 +141,14 @@ class dispatch_comes_in_time(Duty):
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         self.owe((at, *event[1:5]), ms)
 
-    @on(events.TopicConfigDeleted)
-    def deletes(self, _: int, at: str, event: events.TopicConfigDeleted) -> None:
-        log = self.views.replicated(at)
-        self.deleted[at, event.topic] = log.end if log else inf
+    @on(events.QueuesDeleted)
+    def deletes(self, _: int, at: str, event: events.QueuesDeleted) -> None:
+        if _has_no_topic(self, at, event):
+            log = self.views.replicated(at)
+            self.deleted[at, event.topic] = log.end if log else inf
 
     def went(self, place: tuple[str, ...], commit_log_offset: int) -> bool:
-        """Whether the queue of a record went with the topic at this place: machine and topic."""
+        """Whether the queue of a record was deleted with those of its topic at this place: machine and topic."""
         return bool(commit_log_offset < self.deleted.get(place, 0))
 
     @after(events.StoreLoaded)
@@ -164,11 +175,11 @@ class clean_up_keeps_the_units_of_records(Rule):
     # Where in the log the record is of each unit that was found when it was dispatched.
     units = Kept("at")
 
-    @on(events.TopicConfigDeleted)
-    def deletes(self, _: int, at: str, event: events.TopicConfigDeleted) -> None:
-        # The queues of the topic go with it.
-        units = self.units.get((at,), {})
-        self.units[at,] = {unit: offset for unit, offset in units.items() if unit[0] != event.topic}
+    @on(events.QueuesDeleted)
+    def deletes(self, _: int, at: str, event: events.QueuesDeleted) -> None:
+        if _has_no_topic(self, at, event):
+            units = self.units.get((at,), {})
+            self.units[at,] = {unit: offset for unit, offset in units.items() if unit[0] != event.topic}
 
     @after(events.MessageDispatched)
     def dispatched(self, _: int, at: str, event: events.MessageDispatched) -> None:

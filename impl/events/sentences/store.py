@@ -35,6 +35,7 @@ SENTENCES: dict[type, Said] = {
     told.LogFlushed: Said("the log of {broker} counts as flushed up to {offset}", "flushes of the log"),
     told.LogExpired: Said("{broker} deletes the oldest files of its log, which begins at {min_offset} now",
                           "deletions of old files"),
+    told.QueuesDeleted: Said("{broker} deletes its queues of {topic}", "deletions of queues"),
     told.DelayLevelEnded: Said("the task of delay level {level} at {broker} ends with an Error, and no other one comes",
                                "delay levels without a task"),
     told.SlaveConnected: Said("{slave} connects to {broker} to copy its log", "connections of slaves"),

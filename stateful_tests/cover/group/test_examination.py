@@ -24,6 +24,7 @@ from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import FLAG_COMMIT_OFFSET, FLAG_SUBSCRIPTION, FLAG_SUSPEND
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.subscription import SubscriptionData
+from impl.events import QueuesDeleted
 from impl.ports.remoting import Command
 from stateful_tests.cover.group.stored import ADDRESS, BROKER, GROUP, begin, pulled, send
 from stateful_tests.worlds.world import World
@@ -154,3 +155,18 @@ def test_the_queues_of_a_topic_that_is_deleted_go_with_it(world: World) -> None:
     assert again.header.queue_offset == 0, "the next message begins the queue"
     refused = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("no topic!"))
     assert refused.code == ResponseCode.SYSTEM_ERROR
+
+
+def test_with_any_topic_that_is_deleted_go_the_queues_of_those_that_the_broker_does_not_know(world: World) -> None:
+    send(world)
+    assert pulled(world)
+    config = world.brokers[BROKER].topic_config_manager.topic_config_table
+    known = config.get("orders")
+    assert known is not None
+    for topics, gone in (([known], []), ([], [(0, BROKER, QueuesDeleted(BROKER, "orders", (0,)))])):
+        config.remove("orders")
+        for one in topics:
+            config.put("orders", one)
+        assert asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("archive")).code == 0
+        told = [one for one in world.simulation.kernel.records if isinstance(one[2], QueuesDeleted)]
+        assert [(0, *one[1:]) for one in told] == gone

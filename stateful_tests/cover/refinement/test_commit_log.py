@@ -15,6 +15,7 @@ from impl.events import (
     LogFlushed,
     MessageAppended,
     ProcessKilled,
+    QueuesDeleted,
     StoreLoaded,
 )
 from impl.store import commit_log_recovery
@@ -144,3 +145,13 @@ def test_the_last_file_of_a_log_stays_also_without_a_record(begin: int, *, diffe
     followed.stores[A].views = tables = Expired(world)
     tables.begin = begin
     assert bool(followed.segment(A, [(0, A, LogExpired(A, 1_000))])) is differs
+
+
+def test_a_store_is_followed_again_from_the_start_on_that_comes_after_a_deletion_of_queues() -> None:
+    world = World()
+    followed = Logs(world)
+    followed.views = Empty(world)
+    starts, deletes = BrokerStarted(A, A, 0), QueuesDeleted(A, "orders", (0,))
+    for event, is_followed in ((starts, True), (deletes, False), (LogFlushed(A, 900), False), (starts, True)):
+        assert followed.segment(A, [(0, A, event)]) == []
+        assert (A in followed.stores) is is_followed

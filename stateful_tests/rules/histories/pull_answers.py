@@ -17,7 +17,7 @@ from impl.events import (
     PullHeld,
     PullSuspended,
     QueueDropped,
-    TopicConfigDeleted,
+    QueuesDeleted,
 )
 from invariants.views import QueueRange
 from stateful_tests.rules.written import Tables, Turns, Written
@@ -31,6 +31,7 @@ HAS = Tables(stored_at=QueueRange(10, 20))
 ENDS = Tables(queue_end=20)
 YOUNG = Tables(stored_at=QueueRange(0, 20))
 GROWS = Tables(stored_at=Turns(QueueRange(10, 20), QueueRange(12, 25)))
+DELETED = (1, B, QueuesDeleted(B, "orders", (0,)))
 GIVES_UP = (1, C, QueueDropped(C, G, MQ))
 Told = tuple[int, str, Any]
 
@@ -114,7 +115,7 @@ HISTORIES = (
     Written(FITS, (START, *WRONG), (START, asks(9), DIES, told(MOVED, 11)), views=HAS),
     Written(FITS, (START, *WRONG), (START, asks(9), AGAIN, told(MOVED, 11)), views=HAS),
     Written(FITS, (START, asks(9), (1, "broker-b", ProcessKilled(1, power_loss=False)), told(MOVED, 11)),
-            (START, asks(9), (1, B, TopicConfigDeleted(B, "orders")), told(MOVED, 11)), views=HAS),
+            (START, asks(9), DELETED, told(MOVED, 11)), views=HAS),
     # Strangers.
     Written(FITS, (START, tries(9), is_told(MOVED, 11)), (START, tries(9), is_told(MOVED, 10)), views=HAS,
             says="answers operator"),
@@ -126,7 +127,7 @@ HISTORIES = (
     Written(FITS, (START, tries(9), (1, "broker-b", DIES[2]), is_told(MOVED, 11)),
             (START, tries(9), AGAIN, is_told(MOVED, 11)), views=HAS),
     Written(WAITS, (START, holds(21)), (START, holds(20)), views=ENDS, says="from 21 on, and queue 0 of orders"),
-    Written(WAITS, (START, holds(21)), (START, (1, B, TopicConfigDeleted(B, "orders")), holds(21)), views=ENDS),
+    Written(WAITS, (START, holds(21)), (START, DELETED, holds(21)), views=ENDS),
     Written(WAITS, (START, holds(21)), (SLAVE, holds(21)), views=ENDS),
     Written(NOTED, (asks(5), told(MOVED, 10)), (asks(5), puts(), told(MOVED, 10)), says="1 pulls on, and put 0"),
     Written(NOTED, (is_told(MOVED, 10),), (puts(), is_told(MOVED, 10), is_told(MOVED, 10, what="another"))),

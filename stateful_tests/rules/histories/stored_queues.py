@@ -14,9 +14,9 @@ from impl.events import (
     MessageDispatched,
     ProcessKilled,
     ProcessStarted,
+    QueuesDeleted,
     StoreLoaded,
     ThreadDied,
-    TopicConfigDeleted,
 )
 from invariants.rules import deadlines
 from invariants.rules.delays import DISPATCHER
@@ -80,19 +80,19 @@ def store(*records: StoredRecord, units: tuple[int | None, ...] = (), least: int
         queue_unit=lambda _, __, ___, index: units[index - least] if 0 <= index - least < len(units) else None)
 
 
-def deleted(ms: int, topic: str = "orders") -> Told:
-    """A topic is deleted."""
-    return ms, B, TopicConfigDeleted(B, topic)
+def deleted(ms: int, topic: str = "orders", queue_ids: tuple[int, ...] = (0,), at: str = B) -> Told:
+    """A broker deletes queues of a topic."""
+    return ms, at, QueuesDeleted(at, topic, queue_ids)
 
 
-def ended(end: int, *records: StoredRecord, units: tuple[int | None, ...]) -> Tables:
-    """The same of a log that ends there."""
-    return Tables(**store(*records, units=units).answers, replicated=Replicated(0, end, 0, 0, (), ()))
+def ended(end: int, *records: StoredRecord, units: tuple[int | None, ...], topics: tuple[str, ...] = ()) -> Tables:
+    """The same of a log that ends there, of a broker that knows these topics."""
+    return Tables(**store(*records, units=units).answers, replicated=Replicated(0, end, 0, 0, (), ()), topics=topics)
 
 
-def cleaned(*units: int | None) -> Tables:
-    """What is found of a unit each time."""
-    return Tables(queue_unit=Turns(*units))
+def cleaned(*units: int | None, topics: tuple[str, ...] = ()) -> Tables:
+    """What is found of a unit each time, at a broker that knows these topics."""
+    return Tables(queue_unit=Turns(*units), topics=topics)
 
 
 ZERO, ONE = record(0, 0), record(100, 1)
@@ -116,6 +116,8 @@ HISTORIES = (
             kept_views=cleaned(100, None)),
     Written("clean_up_keeps_the_units_of_records", broken=(EXPIRED[0], deleted(2, "invoices"), EXPIRED[1]),
             kept=(EXPIRED[0], deleted(2), EXPIRED[1]), views=cleaned(100, None)),
+    Written("clean_up_keeps_the_units_of_records", broken=(EXPIRED[0], deleted(2), EXPIRED[1]),
+            views=cleaned(100, None, topics=("orders",))),
     Written("appended_offsets_are_consecutive", broken=(appended(1), appended(2, 100, 2)), kept=TWICE,
             says="offset 2, and 1"),
     Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 100, 2)), views=store(ZERO),
@@ -123,6 +125,14 @@ HISTORIES = (
     Written("appended_offsets_are_consecutive", broken=(*TWICE, loaded(3), appended(4, 200, 1)), views=store(ZERO, ONE),
             kept=(*TWICE, loaded(3, least=100), appended(4, 100, 7)), kept_views=store()),
     Written("appended_offsets_are_consecutive", broken=(loaded(0), appended(1, 0, 1)), kept=(loaded(0), appended(1))),
+    # Queues that were deleted begin at 0, and no others.
+    Written("appended_offsets_are_consecutive", broken=(*TWICE, deleted(3), appended(4, 200, 2)), says="0 comes next",
+            kept=(*TWICE, deleted(3), appended(4, 200, 0), appended(5, 300, 1))),
+    *(Written("appended_offsets_are_consecutive", broken=(*TWICE, other, appended(4, 200, 0)), says="2 comes next",
+              kept=(*TWICE, other, appended(4, 200, 2)))
+      for other in (deleted(3, "invoices"), deleted(3, queue_ids=(1,)), deleted(3, at="broker-b"))),
+    Written("appended_offsets_are_consecutive", broken=(*TWICE, deleted(3), appended(4, 200, 0)),
+            views=Tables(topics=("orders",))),
 
     Written("units_name_their_records", broken=(dispatched(1, 100, 1),), views=store(units=(0, 50)),
             kept=(dispatched(1, 100, 1),), kept_views=store(units=(0, 100)), says="unit 1 of queue 0"),
@@ -161,6 +171,9 @@ HISTORIES = (
           ((died(), started(2)), ()), ((started(0), died(), started(2, "broker-b")), ("V40",)))),
     Written("dispatch_comes_in_time", broken=(deleted(0), loaded(1)), views=ended(100, ZERO, ONE, units=()),
             kept=(deleted(0), loaded(1)), kept_views=ended(101, ZERO, ONE, units=()), says="message 1"),
+    # Queues of a topic that the broker knows are not to be deleted.
+    Written("dispatch_comes_in_time", broken=(deleted(0), loaded(1)), says="message 0",
+            views=ended(101, ZERO, ONE, units=(), topics=("orders",))),
     Written("dispatch_comes_in_time", broken=(loaded(1),), views=store(ZERO, ONE, units=(0,)),
             kept=(loaded(1),), kept_views=store(ZERO, ONE, units=(0, 100)), says="message 1"),
 
