@@ -15,8 +15,10 @@ from impl.broker.transaction.transactional_message_service import (
     TransactionalMessageServiceImpl,
 )
 from impl.common.headers import CheckTransactionStateRequestHeader, EndTransactionRequestHeader
+from impl.common.inet_socket_address import InetSocketAddress
 from impl.common.message import MessageExt
 from impl.common.message_decoder import encode
+from impl.common.pull_result import PullResult
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import (
     PERM_READ,
@@ -26,15 +28,32 @@ from impl.decisions.flags import (
     TRANSACTION_ROLLBACK_TYPE,
 )
 from impl.decisions.java_errors import JavaError
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
-from impl.events import EndTransactionTaken
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC, RMQ_SYS_TRANS_OP_HALF_TOPIC
+from impl.events import EndTransactionTaken, OpMessagesRead
+from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection, RemotingServer
+from impl.store.default_message_store import DefaultMessageStore
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.put_message_result import PutMessageFuture
 
 CHECK_PERMIT_MS = 10  # Broker2Client#checkProducerTransactionState
 _STATES = {TRANSACTION_COMMIT_TYPE: "COMMIT_MESSAGE", TRANSACTION_ROLLBACK_TYPE: "ROLLBACK_MESSAGE",
            TRANSACTION_NOT_TYPE: "UNKNOW"}
+
+
+class _ReportedBridge(TransactionalMessageBridge):
+    """The bridge, which says what the check has read."""
+
+    def __init__(self, node: Node, tables: Tables, store: DefaultMessageStore, store_host: InetSocketAddress) -> None:
+        super().__init__(tables, store, store_host, node.now_ms)
+        self._node = node
+
+    def get_message(self, topic: str, queue_id: int, offset: int, nums: int) -> PullResult | None:
+        """TransactionalMessageBridge#getHalfMessage, #getOpMessage."""
+        result = super().get_message(topic, queue_id, offset, nums)
+        if result is not None and topic == RMQ_SYS_TRANS_OP_HALF_TOPIC:
+            self._node.trace(OpMessagesRead(self._node.name, result.next_begin_offset))
+        return result
 
 
 class Transactions:
@@ -46,9 +65,9 @@ class Transactions:
         """Work on the store of these threads."""
         self.tables, self.node, self.threads, self.store = tables, tables.node, threads, threads.store
         self.remoting_server, self.registration = remoting_server, registration
-        bridge = TransactionalMessageBridge(Tables(
+        bridge = _ReportedBridge(self.node, Tables(
             tables.config.broker_name, tables.consumer_offset_manager, tables.topic_config_manager, self._register),
-            self.store, tables.store_host, self.node.now_ms)
+            self.store, tables.store_host)
         self.service = TransactionalMessageServiceImpl(bridge)
         self._processor = EndTransactionProcessor(self.store, self.service)
         listener = DefaultTransactionalMessageCheckListener(bridge, self._send_check, self._create_topic)

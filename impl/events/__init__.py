@@ -169,6 +169,7 @@ from impl.events.registration import (
 from impl.events.sending import (
     EndTransactionTaken as EndTransactionTaken,
     HalfMessageEnded as HalfMessageEnded,
+    OpMessagesRead as OpMessagesRead,
     ProducerShutDown as ProducerShutDown,
     ProducerStarted as ProducerStarted,
     PublishInfoUpdated as PublishInfoUpdated,

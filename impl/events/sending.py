@@ -174,6 +174,16 @@ class EndTransactionTaken(NamedTuple):
     commit_log_offset: int
 
 
+class OpMessagesRead(NamedTuple):
+    """TransactionalMessageServiceImpl#fillOpRemoveMap: a round of checks has read which half messages have ended.
+
+    next_offset -- the offset of the op queue before which it has read.
+    """
+
+    broker: str
+    next_offset: int
+
+
 class RequestAsked(NamedTuple):
     """DefaultMQProducer#request: an application asks for a reply, and says so itself.
 

@@ -174,6 +174,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.TransactionAsked: (Reads((e.SendAnswered,), ("key",)),),
     e.TransactionAnswered: (Reads((e.TransactionAsked,), ("key",)),),
     e.EndTransactionTaken: (Reads((e.HalfMessageEnded, e.MessageAppended), ("key",), anywhere=True),),
+    e.OpMessagesRead: (Reads((e.EndTransactionTaken,), ()),),
     e.RequestGiven: (Reads((e.MessageAppended,), ("key",), anywhere=True),),
     e.RequestReplied: (Reads((e.RequestGiven,), ("key",)),),
     e.RequestTold: (Reads((e.RequestAsked,), ("key",)), Reads((e.RequestReplied,), ("key",), anywhere=True)),
@@ -290,7 +291,8 @@ QUIET: tuple[type, ...] = (
     e.ConsumerIdsChanged, e.ProducerRegistered, e.SendAnswered, e.SendAttempted, e.SendAsked, e.SendTold,
     e.MessageAppended,
     e.MessageDispatched, e.PublishInfoUpdated, e.HalfMessageEnded, e.PollBegan, e.PollEnded,
-    e.MessagesPolled, e.QueueChosen, e.TransactionAsked, e.TransactionAnswered, e.EndTransactionTaken, e.RequestAsked,
+    e.MessagesPolled, e.QueueChosen, e.TransactionAsked, e.TransactionAnswered, e.EndTransactionTaken, e.OpMessagesRead,
+    e.RequestAsked,
     e.RequestGiven, e.RequestReplied, e.RequestTold,
     e.PullHeld, e.HeldPullAnswered,
 )

@@ -244,6 +244,13 @@ all_delays_over = after_healing(LONGEST_DELAY_MS + CALL_MS)
 HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
 CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval
 CHECK_ROUND_MS = 60_000  # TransactionalMessageServiceImpl#check: MAX_PROCESS_TIME_LIMIT
+
+
+def round_ended(bounds: Bounds) -> int:
+    """A round of checks that has read what has ended has asked about the rest: at once if no thread stands still."""
+    return asked(bounds) + (CHECK_ROUND_MS if bounds.thread_pause_ms else 0)
+
+
 given_up_at_last = takes(CHECK_ROUND_MS + CHECK_MS)
 """A round of checks that is under way has ended, and the next one has come past a half message."""
 all_checked = after_healing(HALF_MESSAGE_MS + CHECK_ROUND_MS + 2 * CHECK_MS)

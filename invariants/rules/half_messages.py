@@ -16,6 +16,7 @@ from invariants.rules import deadlines
 from invariants.rules.delays import still_kept
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
+from invariants.rules.past import Reported
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.sending import COMMITS, OWN_TOPICS
 from invariants.rules.weather import clock_was_set
@@ -179,17 +180,28 @@ class half_message_is_asked_about_so_often(Rule):
                                 f"and is to ask {most} times", event.key)
 
 
-def _is_not_dispatched(rule: ended_half_message_is_left_alone, key: str) -> bool:
-    """Whether the check could not read, when it last put a half message back, what was noted of its end."""
+def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
+    """Whether the check had not read yet what was noted of the end of a half message when it last put it back.
+
+    A round takes CHECK_ROUND_MS at most, by the clock of its broker, and reads no more when it has found nothing.
+    """
     asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
-    since_ms = rule.committed_ms.get((asked.at, key)) if asked is not None else None
-    if asked is None or since_ms is None:
+    noted = _noted(rule, asked)
+    if asked is None or noted is None or rule.read_then.get((asked.at, key), 0) > noted.event.queue_offset:
         return False
-    noted = next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
-                  if one.ms >= since_ms), None)
-    return noted is not None and not any(
-        one.ms + deadlines.asked(rule.bounds) < asked.ms for one in rule.past.of(
-            events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset))
+    dispatched = rule.past.last(
+        events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset)
+    lost_ms = -sum(min(one.event.ms, 0) for one in rule.past.of(events.ClockJumped, at=asked.at, since=noted.place))
+    return dispatched is None or asked.ms - dispatched.ms <= deadlines.round_ended(rule.bounds) + lost_ms
+
+
+def _noted(rule: ended_half_message_is_left_alone, asked: Reported | None) -> Reported | None:
+    """What a broker has noted of the end of a half message that it has put there, if it has ended."""
+    since_ms = None if asked is None else rule.committed_ms.get((asked.at, asked.event.key))
+    if asked is None or since_ms is None:
+        return None
+    ops = rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
+    return next((one for one in ops if one.ms >= since_ms), None)
 
 
 def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool:
@@ -230,8 +242,8 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: told.about in rule.again),
         Excuse("it was put back for a question, which was on its way, when it was committed at the place before that",
                when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
-        Excuse("its broker has not dispatched yet what says that it has ended",
-               when=lambda rule, told: _is_not_dispatched(rule, told.about[0])),
+        Excuse("the round of checks had not read yet what says that it has ended",
+               when=lambda rule, told: _is_not_read(rule, told.about[0])),
         Excuse("its broker's check had looked before it ended, and has registered the topic of what it gives up since",
                when=lambda rule, told: _stood_to_register(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",
@@ -248,8 +260,11 @@ class ended_half_message_is_left_alone(Rule):
     # another place for a question that was on its way.
     place = Kept("at id", survives="all")
     elsewhere = Kept("id", survives="all")
-    # When a process has put it into its topic.
+    # When a process has put it into its topic; up to where its check has read what has ended, and had read when it put
+    # a half message last.
     committed_ms = Kept("at id")
+    read = Kept("at", begins=(events.OpMessagesRead,), value=lambda _, event: event.next_offset)
+    read_then = Kept("at id")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
@@ -257,6 +272,7 @@ class ended_half_message_is_left_alone(Rule):
         if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
             self.put[key] = self.put.get(key, 0) + 1
             self.place[at, event.key] = event.commit_log_offset
+            self.read_then[at, event.key] = self.read.get((at,), 0)
         elif key in self.put and not event.topic.startswith(OWN_TOPICS):
             self.committed_ms.setdefault((at, event.key), ms)
 
@@ -273,8 +289,7 @@ class ended_half_message_is_left_alone(Rule):
         self.put[event.key,] = self.put.get((event.key,), 1) - 1
         since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
         is_late = ms - since_ms > deadlines.asked(self.bounds)
-        if ms > since_ms and (not is_late or _is_not_dispatched(self, event.key)
-                              or _stood_to_register(self, event.key)):
+        if ms > since_ms and (not is_late or _is_not_read(self, event.key) or _stood_to_register(self, event.key)):
             self.elsewhere[event.key,] = ms
         if is_late:
             yield self.told(f"{at} is asked about {event.key} {ms - since_ms} ms after it was committed", event.key)

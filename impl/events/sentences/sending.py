@@ -45,6 +45,8 @@ SENTENCES: dict[type, Said] = {
     told.TransactionAsked: Said(_asked, "transactions asked for"),
     told.TransactionAnswered: Said("the application of {at} answers {answer} for {key}", "answers of listeners"),
     told.EndTransactionTaken: Said("{broker} is told of the half message {key}: {state}", "ends that brokers hear"),
+    told.OpMessagesRead: Said("{broker} reads what says that half messages have ended, up to {next_offset}",
+                              "reads of op messages"),
     told.RequestAsked: Said("the application of {at} asks for a reply to {key}", "requests"),
     told.RequestGiven: Said("the application of {at} is to reply to {key}", "requests given"),
     told.RequestReplied: Said("the application of {at} has replied to {key}", "replies that were sent"),

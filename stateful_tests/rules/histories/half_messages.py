@@ -18,6 +18,7 @@ from impl.events import (
     HalfMessageEnded,
     MessageAppended,
     MessageDispatched,
+    OpMessagesRead,
     ProcessKilled,
     SendAttempted,
     TopicConfigUpdated,
@@ -77,7 +78,7 @@ BEHIND = (2, A, MessageAppended(A, RMQ_SYS_TRANS_HALF_TOPIC, 0, 1, 100, 100, "k"
 
 NOTED_BEFORE, NOTED = ((ms, A, MessageAppended(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500, 100, None)) for ms in (9, 10))
 SEEN, SEEN_LATE = ((ms, A, MessageDispatched(A, RMQ_SYS_TRANS_OP_HALF_TOPIC, 0, 0, 500)) for ms in (11, LATE_MS - 1))
-SEEN_IN_TIME = (LATE_MS - deadlines.asked(STORMY), *SEEN[1:])
+SEEN_IN_TIME = (LATE_MS - deadlines.round_ended(STORMY), *SEEN[1:])
 NOTED_THERE = tuple((12, "broker-b", one[2]) for one in (NOTED, HALF))
 ASKED_FOR, ASKED_AGAIN = (appended(ms, RMQ_SYS_TRANS_HALF_TOPIC) for ms in (LATE_MS, 2 * LATE_MS))
 
@@ -97,6 +98,22 @@ def taken(place: int, state: str = COMMIT) -> Told:
     return 9, A, EndTransactionTaken(A, "P", "k", state, True, 0, place)
 
 
+def put_back(ms: int) -> Told:
+    """A broker has put it back, to ask about it."""
+    return appended(ms, RMQ_SYS_TRANS_HALF_TOPIC)
+
+
+def read(ms: int, upto: int, at: str = A) -> Told:
+    """The check has read op messages."""
+    return ms, at, OpMessagesRead(at, upto)
+
+
+def late(*others: Told, ms: int) -> tuple[Told, ...]:
+    """It is asked about so late, though it has ended, with other things that happen before."""
+    return (HALF, *(one for one in others if one[0] < COMMITTED[0]), COMMITTED, NOTED, SEEN,
+            *(one for one in others if one[0] > SEEN[0]), put_back(ms), asked(ms + 1))
+
+
 def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) -> Told:
     """A broker makes a topic."""
     return ms, at, TopicConfigUpdated(at, topic)
@@ -104,6 +121,7 @@ def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) 
 
 REGISTERED_MS = deadlines.registered(STORMY)
 WRITTEN_MS = deadlines.written(STORMY)
+ROUND_MS, CALM_MS = (SEEN[0] + deadlines.round_ended(bounds) for bounds in (STORMY, CALM))
 
 
 def killed(ms: int, at: str = A) -> Told:
@@ -201,6 +219,19 @@ HISTORIES = (
             kept=(HALF, COMMITTED, NOTED, ASKED_FOR, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, PUT_BACK, asked(LATE_MS)),
             kept=(HALF, COMMITTED, PUT_BACK, asked(13), PUT_BACK_LATE, asked(LATE_MS)), causes=()),
+    # A round of checks goes on with what it has read, for a minute by its clock, where threads stand still.
+    Written("ended_half_message_is_left_alone", broken=late(ms=ROUND_MS + 1), kept=late(ms=ROUND_MS), causes=()),
+    Written("ended_half_message_is_left_alone", broken=late(ms=CALM_MS + 1), kept=late(ms=CALM_MS), bounds=CALM,
+            causes=()),
+    *(Written("ended_half_message_is_left_alone", broken=late(read(12, 1), *others, ms=ROUND_MS), causes=(),
+              kept=late(*others, kept, ms=ROUND_MS))
+      for others, kept in (((), read(12, 0)), ((), read(12, 1, "broker-b")), ((read(5, 0),), read(12, 0)))),
+    Written("ended_half_message_is_left_alone", broken=late(read(12, 1), ms=ROUND_MS), causes=(),
+            kept=(*late(ms=ROUND_MS)[:-1], read(ROUND_MS, 1), asked(ROUND_MS + 1))),
+    *(Written("ended_half_message_is_left_alone", broken=late(*broken, ms=ROUND_MS + 5), causes=(),
+              kept=late((12, A, ClockJumped(-5)), ms=ROUND_MS + 5))
+      for broken in (((12, A, ClockJumped(-4)),), ((12, A, ClockJumped(5)),), ((12, "broker-b", ClockJumped(-5)),),
+                     ((9, A, ClockJumped(-5)),), ((12, A, ClockJumped(-5)), read(13, 1)))),
     # It is put back with a question, and the answer to a former one names the place before.
     Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, asked(3), taken(100), COMMITTED, asked(LATE_MS)),
             kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),
