@@ -24,10 +24,14 @@ class TimerJobEnded(NamedTuple):
 
 
 class NameServerChosen(NamedTuple):
-    """NettyRemotingClient#getAndCreateNameserverChannel: namesrvAddrChoosed; listed -- namesrvAddrList at that time."""
+    """NettyRemotingClient#getAndCreateNameserverChannel: namesrvAddrChoosed.
+
+    listed -- namesrvAddrList at that time. client -- which of the clients of its process it is, counted from 1.
+    """
 
     addr: str
     listed: frozenset[str]
+    client: int = 0
 
 
 class NameServersReplaced(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from impl import events
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
 
@@ -44,3 +45,37 @@ class name_server_is_chosen_from_the_list(Rule):
     def chosen(self, _: int, at: str, event: events.NameServerChosen) -> Iterator[Told]:
         if event.addr not in event.listed:
             yield self.told(f"{at} asks {event.addr} from now on, which is not in its list", at, event.addr)
+
+
+class name_server_that_was_reached_is_asked(Rule):
+    """A client that has waited in vain for one name server, and has come to another, asks that one from then on.
+
+    It leaves it if that has ended, or does not answer a call in its time.
+    """
+
+    shipped = "violated: R-3 the call that has waited closes the connection that it has made"
+    cite = "NettyRemotingClient#getAndCreateNameserverChannel, #invokeSync"
+    about = "at client other"
+    excuses = (
+        Excuse("the other one has only just started, or ends",
+               by=Match(events.ProcessStarted, events.ProcessKilled, of="other=at")),
+        Excuse("it could not connect", by=Match(events.ConnectionRefused, of="at other=server")),
+        *(Excuse(f"the connection broke at the {end} end", by=Match(events.ConnectionSevered, of=of))
+          for end, of in (("client's", "at other"), ("server's", "other=at at=other"))),
+        Excuse("it has another list of name servers", by=Match(events.NameServersReplaced, of="at")),
+        Excuse("it shuts down", by=Match(events.ConsumerStopping, events.ProducerShutDown, of="at"), lasts=FOR_EVER,
+               until=Match(events.ConsumerStarted, events.ProducerStarted, of="at")),
+    )
+
+    # Whom each client has chosen last, when, and whether it had waited in vain for another one until then.
+    chosen = Kept("at client")
+
+    @on(events.NameServerChosen)
+    def chooses(self, ms: int, at: str, event: events.NameServerChosen) -> Iterator[Told]:
+        key, other = (at, event.client), machine_of(event.addr)
+        before, since_ms, has_waited = self.chosen.get(key, (other, ms, False))
+        took_ms = ms - since_ms
+        self.chosen[key] = other, ms, before != other and 0 <= took_ms - deadlines.CONNECT_MS <= deadlines.SOON_MS
+        if has_waited and before != other and took_ms < deadlines.SOON_MS and before in self.views.namesrvs():
+            yield self.told(f"{at} has come to {before} after it had waited for another one, and asks {other} "
+                            f"{took_ms} ms later", at, event.client, before, since_ms=since_ms)

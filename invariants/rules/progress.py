@@ -18,7 +18,7 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, was_corrected, was_forgotten
 from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.weather import nobody_tells_the_master
+from invariants.rules.weather import hangs_up_on_who_tells, nobody_tells_the_master
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
 
@@ -178,14 +178,15 @@ class settled_is_committed(Duty):
     """
 
     shipped = ("violated: X21 a queue that was reset is worked on and in no table, X12 a topic that is left, X28 a "
-               "timer that forgets, X29 a correction that forgets")
+               "timer that forgets, X29 a correction that forgets, R-3 a dead name server that is waited for")
     cite = "MQClientInstance#startScheduledTask: persistAllConsumerOffset, RebalanceImpl#removeUnnecessaryMessageQueue"
     about = "at group mq"
     within_ms = deadlines.sent
     paid_by = (events.OffsetReset, events.OffsetCorrected)
     excuses = (
-        Excuse("the queue has no master, and its client waits for a name server without power, which tells it no other",
-               when=nobody_tells_the_master),
+        Excuse("the queue has no master, and no name server of its client lives", when=nobody_tells_the_master),
+        cause("R-3", "the queue has no master, and its client waits for a name server without power, and hangs up on "
+              "others", when=hangs_up_on_who_tells),
         cause("X28", FORGOTTEN, when=lambda rule, told: was_forgotten(rule.past, *told.about)),
         cause("X29", CORRECTED, when=lambda rule, told: was_corrected(
             rule.past, *told.about, within_ms=deadlines.given_up(rule.bounds))),

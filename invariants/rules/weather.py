@@ -77,16 +77,32 @@ def _queue_and_time(rule: Any, told: Told) -> tuple[str, int]:
 
 
 def nobody_tells_the_master(rule: Any, told: Told) -> bool:
+    """Whether the queue had no master when what is told of began, and no name server of its client has lived since.
+
+    Its client has looked for one: it knows no address to which it could commit.
+    """
+    asked = _asked_for_the_master(rule, told)
+    return bool(asked) and all(_was_away(rule, machine, since_ms) for machine, since_ms in asked)
+
+
+def hangs_up_on_who_tells(rule: Any, told: Told) -> bool:
     """Whether the queue had no master when what is told of began, and a name server of its client has no power since.
 
     Its client has left another one. Where one of its name servers does not even refuse connections, a call waits for
     that one first, until its time is over, and then hangs up on the other (NettyRemotingClient#invokeSync,
     #getAndCreateNameserverChannel): it is told nothing, and knows no address to which it could commit.
     """
+    return any(_was_away(rule, machine, since_ms, power_loss=True)
+               for machine, since_ms in _asked_for_the_master(rule, told))
+
+
+def _asked_for_the_master(rule: Any, told: Told) -> list[tuple[str, int]]:
+    """The name servers of a client that has looked for one since its queue had no master, and since when that is so."""
     name, since_ms = _queue_and_time(rule, told)
     chosen = rule.past.last(events.NameServerChosen, at=told.about[0])
-    return (chosen is not None and chosen.ms >= since_ms and _had_no_master(rule, name, since_ms)
-            and any(_was_powerless(rule, machine_of(addr), since_ms) for addr in chosen.event.listed))
+    if chosen is None or chosen.ms < since_ms or not _had_no_master(rule, name, since_ms):
+        return []
+    return [(machine_of(addr), since_ms) for addr in sorted(chosen.event.listed)]
 
 
 def _had_no_master(rule: Any, name: str, ms: float) -> bool:
@@ -97,11 +113,11 @@ def _had_no_master(rule: Any, name: str, ms: float) -> bool:
         events.ProcessKilled, events.BrokerStopping, since=started.place, at=started.at))
 
 
-def _was_powerless(rule: Any, machine: str, since_ms: int) -> bool:
-    """Whether a machine without power has not started before that time."""
+def _was_away(rule: Any, machine: str, since_ms: int, *, power_loss: bool | None = None) -> bool:
+    """Whether a machine that has ended, or lost its power, had not started before that time."""
     return any(not any(start.ms < since_ms for start in rule.past.of(
         events.ProcessStarted, since=one.place, at=machine)) for one in rule.past.of(
-            events.ProcessKilled, at=machine, power_loss=True))
+            events.ProcessKilled, at=machine, power_loss=power_loss))
 
 
 def a_broker_was_away(rule: Any, told: Told) -> bool:

@@ -110,6 +110,7 @@ BREAKS: Mapping[str, str] = {
     "id_is_not_taken_back": "N-15",
     "address_has_one_name": "N-29",
     "name_server_is_chosen_from_the_list": "R-2",
+    "name_server_that_was_reached_is_asked": "R-3",
     "timers_do_not_wait_for_each_other": "U17",
     "lock_goes_with_its_holder": "B-34",
     "members_have_even_shares": "A-9",

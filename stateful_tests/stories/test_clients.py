@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 from impl.client.push_consumer_config import PushConsumerConfig
@@ -10,7 +11,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.events import NameServerChosen, TimerJobBegan
 from impl.hosts.simulation.profile import CALM
-from impl.ports.remoting import Command
+from impl.ports.remoting import Command, RemotingTimeoutError
 from stateful_tests.stories.scenes import IN_ORDER, LAST, after_a_persist, believes, join, stage
 from stateful_tests.worlds.world import World
 
@@ -89,3 +90,37 @@ def test_r2_a_client_that_connects_while_its_list_changes_asks_a_name_server_tha
         world.call("asker", ask)
         world.run(10_000)
         assert world.connections("asker", NEW) == []
+
+
+def test_r3_a_client_that_waits_for_a_name_server_without_power_hangs_up_on_the_one_that_lives() -> None:
+    with World() as world:
+        for name in (OLD, OLDER):
+            world.add_namesrv(name)
+        world.add_broker("broker-a", "broker-a", topics=[TopicConfig("orders", 1, 1)])
+        for machine in ("asker", "another"):
+            world.add_tester(machine)
+        world.run(100)
+        world.testers["asker"].update_name_server_address_list([f"{OLD}:9876", f"{OLDER}:9876"])
+        world.testers["another"].update_name_server_address_list([f"{OLDER}:9876"])
+        answers: list[int | None] = []
+
+        async def ask(machine: str) -> None:
+            question = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, header=TopicRequestHeader("orders"))
+            try:
+                answers.append((await world.testers[machine].invoke_sync(None, question, 3_000)).code)
+            except RemotingTimeoutError:
+                answers.append(None)
+
+        def asked(machine: str, times: int) -> list[int | None]:
+            answers.clear()
+            for _ in range(times):
+                world.call(machine, partial(ask, machine))
+                world.run(4_000)
+            return answers
+
+        world.simulation.kill(OLD, power_loss=True)
+        assert asked("asker", 1) == [ResponseCode.SUCCESS]
+        world.restart(OLDER)
+        world.run(31_000)
+        assert asked("another", 1) == [ResponseCode.SUCCESS]
+        assert asked("asker", 5) == [None] * 5

@@ -156,6 +156,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
      "max(gaps)"),
     (alone.test_r2_a_client_that_connects_while_its_list_changes_asks_a_name_server_that_left_it,
      "choose_from_the_list_of_now", "last.addr not in"),
+    (alone.test_r3_a_client_that_waits_for_a_name_server_without_power_hangs_up_on_the_one_that_lives,
+     "connect_before_the_call", "[None] * 5"),
     (names.test_n29_a_broker_that_comes_back_under_another_name_stays_listed_under_both, "leave_former_names",
      "== {"),
     (names.test_n28_a_name_server_that_has_just_started_denies_topics_that_exist, "answer_when_brokers_have_registered",

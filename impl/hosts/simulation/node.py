@@ -24,6 +24,7 @@ class Node(Threads):
         super().__init__(network.kernel, name, clock)
         self.network = network
         self.disk, self.machine_disk = Disk(self, disk), disk
+        self.clients = 0
 
     def force_delay(self) -> Awaitable[None]:
         """See Node in `impl.ports.node`; what it may cost is told by `disk.py`."""
@@ -43,7 +44,8 @@ class Node(Threads):
         self, name: str, callback_threads: int = 4, listener: ChannelEventListener | None = None,
     ) -> RemotingClient:
         """See Node in `impl.ports.node`."""
-        return RemotingClient(self, self.network, name, callback_threads, listener)
+        self.clients += 1
+        return RemotingClient(self, self.network, name, callback_threads, listener, self.clients)
 
     def remoting_server(self, port: int, listener: ChannelEventListener | None = None) -> RemotingServer:
         """See Node in `impl.ports.node`."""

@@ -56,16 +56,16 @@ class _ChannelWrapper:
 class RemotingClient(Remoting):
     """NettyRemotingClient; see `impl.ports.remoting`.
 
-    channel_tables -- address to its connection.
+    number -- which of the clients of its process it is. channel_tables -- address to its connection.
     """
 
     def __init__(
         self, process: Threads, network: Network, name: str,
-        callback_threads: int, listener: ChannelEventListener | None,
+        callback_threads: int, listener: ChannelEventListener | None, number: int,
     ) -> None:
         """No connection, no name server."""
         super().__init__(process, network, name, listener, CLIENT_PERMITS)
-        self.threads = process
+        self.threads, self.number = process, number
         self.callback_pool = Pool(process, f"{name}PublicExecutor", callback_threads if callback_threads > 0 else 4)
         self.channel_tables: dict[str, _ChannelWrapper] = {}
         self._namesrv_addr_list: list[str] | None = None
@@ -173,7 +173,7 @@ class RemotingClient(Remoting):
                 self._namesrv_index = (self._namesrv_index or 0) + 1
                 self._namesrv_addr_choosed = addr_list[self._namesrv_index % len(addr_list)]
                 self.process.trace(NameServerChosen(
-                    self._namesrv_addr_choosed, frozenset(self._namesrv_addr_list or ())))
+                    self._namesrv_addr_choosed, frozenset(self._namesrv_addr_list or ()), self.number))
                 channel = await self._create_channel(self._namesrv_addr_choosed)
                 if channel is not None:
                     break

@@ -95,12 +95,23 @@ async def _choose_from_the_list_of_now(self: RemotingClient) -> Channel | None:
         attempts += 1
         self._namesrv_index = (self._namesrv_index or 0) + 1
         chosen = self._namesrv_addr_choosed = addrs[self._namesrv_index % len(addrs)]
-        self.process.trace(NameServerChosen(chosen, frozenset(addrs)))
+        self.process.trace(NameServerChosen(chosen, frozenset(addrs), self.number))
         channel = await self._create_channel(chosen)
     self.threads.unlock(self._namesrv_channel_lock)
     if channel is None and self._namesrv_addr_list:
         raise RemotingConnectError(f"[{', '.join(self._namesrv_addr_list)}]")
     return channel
+
+
+@around(RemotingClient, "invoke_sync")
+def _connect_before_the_call(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
+    async def invoke_sync(self: RemotingClient, addr: str | None, request: Command, timeout_ms: int) -> Command:
+        """The time of a call to a name server begins when its client has come to one."""
+        if addr is None and self._channel_at_hand(None) is None:
+            await self._open_channel(None)
+        return await original(self, addr, request, timeout_ms)
+
+    return invoke_sync
 
 
 @around(MQClientInstance, "__init__")
@@ -127,6 +138,11 @@ REPAIRS = (
     Variant(
         "choose_from_the_list_of_now", "repair", "A client chooses its name server from the list as it is now.",
         "apache/rocketmq #2090, the idea: the list is read under the lock", ("R-2",), (_choose_from_the_list_of_now,),
+    ),
+    Variant(
+        "connect_before_the_call", "repair", "A call does not use up its time with the way to a name server.",
+        "apache/rocketmq #7056, #7057, the idea: what connecting has cost closes no connection", ("R-3",),
+        (_connect_before_the_call,),
     ),
     Variant(
         "threads_for_all_timers", "repair", "The timer of a client has a thread for each of its jobs.",

@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.clients  # noqa: F401  # declares the rules
 from impl.events import ConsumerShutDown, NameServerChosen, ProcessKilled, TimerJobBegan, TimerJobEnded
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.written import Written
+from stateful_tests.rules.written import Tables, Written
 
 C, ID, G = "c1", "c1@1", "G"
 POLL, COMMIT = "updateTopicRouteInfoFromNameServer", "persistAllConsumerOffset"
@@ -29,6 +29,19 @@ def chosen(*listed: str) -> Told:
     return 1, C, NameServerChosen("nameserver1:9876", frozenset(listed))
 
 
+NS, NS2 = "nameserver1", "nameserver2"
+REACHED = "name_server_that_was_reached_is_asked"
+
+
+def goes(ms: int, namesrv: str, client: int = 1) -> Told:
+    """A client of the process chooses a name server."""
+    return ms, C, NameServerChosen(f"{namesrv}:9876", frozenset({f"{NS}:9876", f"{NS2}:9876"}), client)
+
+
+FIRST, SECOND, BACK, BACK_LATE = goes(0, NS), goes(3_000, NS2), goes(3_002, NS), goes(5_002, NS)
+WAITED = FIRST, SECOND, BACK
+BOTH, NOBODY = Tables(namesrvs=[NS, NS2]), Tables(namesrvs=[NS])
+
 CALM = Bounds()
 DIES, SHUT_DOWN = (2, C, ProcessKilled(1, power_loss=False)), (2, C, ConsumerShutDown(ID, G))
 
@@ -47,4 +60,17 @@ HISTORIES = (
             kept=(begins(1), SHUT_DOWN, begins(97_002))),
     Written("name_server_is_chosen_from_the_list", broken=(chosen("nameserver2:9876"),),
             kept=(chosen("nameserver1:9876", "nameserver2:9876"),)),
+    Written(REACHED, WAITED, WAITED, views=BOTH, kept_views=NOBODY,
+            says="c1 has come to nameserver2 after it had waited for another one, and asks nameserver1 2 ms later"),
+    # It was there for as long as a call may last, or has chosen it once more; it is another client, or process.
+    Written(REACHED, (FIRST, SECOND, goes(4_999, NS)), (FIRST, SECOND, goes(5_000, NS)), views=BOTH),
+    Written(REACHED, WAITED, (FIRST, SECOND, goes(3_002, NS2)), views=BOTH),
+    Written(REACHED, WAITED, (FIRST, SECOND, goes(3_002, NS, 2)), views=BOTH),
+    Written(REACHED, WAITED, (FIRST, goes(3_000, NS2, 2), BACK), views=BOTH),
+    Written(REACHED, WAITED, (FIRST, SECOND, (3_001, *DIES[1:]), BACK), views=BOTH),
+    # It has not waited for another one as long as it takes to connect, or has done more than that since.
+    Written(REACHED, WAITED, (FIRST, goes(2_999, NS2), BACK), views=BOTH),
+    Written(REACHED, (FIRST, goes(5_000, NS2), BACK_LATE), (FIRST, goes(5_001, NS2), BACK_LATE), views=BOTH),
+    Written(REACHED, WAITED, (FIRST, goes(3_000, NS), goes(3_002, NS2)), views=BOTH),
+    Written(REACHED, WAITED, (SECOND, BACK), views=BOTH),
 )

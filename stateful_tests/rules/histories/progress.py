@@ -181,12 +181,13 @@ def looks(ms: int) -> Told:
     return ms, "world", WorldHealed()
 
 
-NS = "nameserver1"
+NS, NS2 = "nameserver1", "nameserver2"
+KILLED = ProcessKilled(1, power_loss=False)
 UP, SLAVE_UP, OTHER_UP = (0, "broker-a", BrokerStarted("broker-a", "broker-a", 0)), (
     0, "b2", BrokerStarted("b2", "broker-a", 1)), (0, "b2", BrokerStarted("b2", "broker-b", 0))
 DOWN, VANISHED = (0, "broker-a", BrokerStopping("broker-a")), (0, "broker-a", ProcessKilled(1, power_loss=True))
 NO_POWER, COMES_LATE = (0, NS, ProcessKilled(1, power_loss=True)), ((3, NS, ProcessStarted(2)),)
-CHOSEN = 3, C, NameServerChosen("nameserver2:9876", frozenset({f"{NS}:9876", "nameserver2:9876"}))
+CHOSEN = 3, C, NameServerChosen(f"{NS2}:9876", frozenset({f"{NS}:9876", f"{NS2}:9876"}))
 AGAIN, WAITING = "held_queue_is_committed_again", "waiting_queue_is_committed"
 CALM = Bounds()
 CALM_MS = deadlines.sent(CALM)
@@ -298,22 +299,29 @@ HISTORIES = (
             (*HELD, settled(100), settled(101), STOPPING, sent(101))),
     Written("settled_is_committed", (*HELD, settled(100), settled(101), sent(101)),
             (*HELD, settled(100), (3, C, OffsetUpdated(C, G, MQ, 101)), settled(101), GIVEN_UP, sent(101))),
-    # There is no master, and its client asks in vain for one.
+    # there is no master, and its client waits for a name server without power, and hangs up on the other.
+    *(Written("settled_is_committed", (*before, *HELD, settled(100, 101), *more), causes=causes)
+      for before, more, causes in (
+          *((before, (CHOSEN,), ("R-3",)) for before in (
+              (UP, DOWN, NO_POWER), (UP, VANISHED, NO_POWER), (UP, (3, *DOWN[1:]), NO_POWER),
+              (UP, DOWN, OTHER_UP, NO_POWER), (UP, DOWN, NO_POWER, *COMES_LATE), (UP, DOWN, SLAVE_UP, NO_POWER))),
+          *((before, (CHOSEN,), ()) for before in (
+              (DOWN, UP, NO_POWER), (NO_POWER,), (UP, NO_POWER), (OTHER_UP, DOWN, NO_POWER),
+              (UP, (0, "b2", DOWN[2]), NO_POWER), (SLAVE_UP, (0, "b2", DOWN[2]), NO_POWER), (UP, DOWN),
+              (UP, DOWN, (0, NS, KILLED)), (UP, DOWN, (0, "ns3", NO_POWER[2])),
+              (UP, DOWN, NO_POWER, (2, *COMES_LATE[0][1:])))),
+          ((UP, DOWN, NO_POWER), (), ()), ((UP, NO_POWER), (CHOSEN, (4, *DOWN[1:])), ()),
+          ((UP, DOWN, NO_POWER), ((2, *CHOSEN[1:]),), ()), ((UP, DOWN, NO_POWER), ((3, "c2", CHOSEN[2]),), ()))),
+    # There is no master, and nobody who could tell its client of another one.
     *(Written("settled_is_committed", (*broken, *HELD, settled(100, 101), *more),
-              (*kept, *HELD, settled(100, 101), CHOSEN))
+              (UP, DOWN, *kept, *HELD, settled(100, 101), CHOSEN))
       for broken, more, kept in (
-          ((UP, DOWN, NO_POWER), (), (UP, DOWN, NO_POWER)), ((DOWN, UP, NO_POWER), (CHOSEN,), (UP, DOWN, NO_POWER)),
-          ((NO_POWER,), (CHOSEN,), (UP, VANISHED, NO_POWER)), ((UP, NO_POWER), (CHOSEN,), (UP, DOWN, NO_POWER)),
-          ((UP, NO_POWER), (CHOSEN, (4, *DOWN[1:])), (UP, (3, *DOWN[1:]), NO_POWER)),
-          ((OTHER_UP, DOWN, NO_POWER), (CHOSEN,), (UP, DOWN, OTHER_UP, NO_POWER)),
-          ((UP, (0, "b2", DOWN[2]), NO_POWER), (CHOSEN,), (UP, DOWN, NO_POWER, *COMES_LATE)),
-          ((SLAVE_UP, (0, "b2", DOWN[2]), NO_POWER), (CHOSEN,), (UP, DOWN, SLAVE_UP, NO_POWER)),
-          ((UP, DOWN), (CHOSEN,), (UP, DOWN, NO_POWER)),
-          ((UP, DOWN, (0, NS, ProcessKilled(1, power_loss=False))), (CHOSEN,), (UP, DOWN, NO_POWER)),
-          ((UP, DOWN, (0, "ns3", NO_POWER[2])), (CHOSEN,), (UP, DOWN, NO_POWER)),
-          ((UP, DOWN, NO_POWER, (2, *COMES_LATE[0][1:])), (CHOSEN,), (UP, DOWN, NO_POWER, *COMES_LATE)),
-          ((UP, DOWN, NO_POWER), ((2, *CHOSEN[1:]),), (UP, DOWN, NO_POWER)),
-          ((UP, DOWN, NO_POWER), ((3, "c2", CHOSEN[2]),), (UP, DOWN, NO_POWER)))),
+          ((UP, DOWN), (CHOSEN,), ((0, NS, KILLED), (0, NS2, KILLED))),
+          ((UP, DOWN, (0, NS, KILLED)), (CHOSEN,), (NO_POWER, (0, NS2, KILLED))),
+          ((UP, DOWN, (0, NS, KILLED), (0, NS2, KILLED)), (), ((0, NS, KILLED), (0, NS2, KILLED), *COMES_LATE)),
+          ((UP, (0, NS, KILLED), (0, NS2, KILLED)), (CHOSEN,), ((0, NS, KILLED), (0, NS2, KILLED), *COMES_LATE)),
+          ((UP, DOWN, (0, NS, KILLED), (0, NS2, KILLED), (2, *COMES_LATE[0][1:])), (CHOSEN,),
+           ((0, NS, KILLED), (0, NS2, KILLED))))),
     Written("settled_is_remembered", (TAKEN, found(100, 101), settled(100, 101), remembered(101)),
             (TAKEN, found(100, 101), settled(100, 101), remembered(102)), says="up to 102"),
     Written("settled_is_remembered", (TAKEN, found(100, 101), settled(101)),
