@@ -119,7 +119,7 @@ def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) 
     return ms, at, TopicConfigUpdated(at, topic)
 
 
-REGISTERED_MS = deadlines.registered(STORMY)
+REGISTERED_MS = deadlines.registered(CALM)
 WRITTEN_MS = deadlines.written(STORMY)
 ROUND_MS, CALM_MS = (SEEN[0] + deadlines.round_ended(bounds) for bounds in (STORMY, CALM))
 
@@ -204,8 +204,8 @@ HISTORIES = (
             kept=(*PUTS[:2], COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
-    # The check makes a topic and registers it, while the half message is committed.
-    *(Written("ended_half_message_is_left_alone", broken=(HALF, *broken, asked(LATE_MS)),
+    # The check makes a topic and registers it, while the half message is committed, and no thread stands still.
+    *(Written("ended_half_message_is_left_alone", bounds=CALM, broken=(HALF, *broken, asked(LATE_MS)),
               kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
                     asked(LATE_MS))) for broken in (
         (made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS + 1, RMQ_SYS_TRANS_HALF_TOPIC)),
