@@ -34,7 +34,7 @@ CATALOGUED = {
 }
 
 
-ONLY_IN_RUNS = {"lagging_slave_catches_up": {"V37"}}
+ONLY_IN_RUNS = {"lagging_slave_catches_up": {"V37"}, "listeners_do_not_overlap": {"D13"}}
 """Hazards for which a model has no step: a rule that judges runs by the property looks for their cause."""
 
 
