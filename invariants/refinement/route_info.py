@@ -193,6 +193,8 @@ class _Server:
 
     def end(self, event: events.ProcessKilled | events.BrokerStopping, machine: str) -> list[Finding]:
         """The brokers of a machine end, whether or not anybody tells the name server."""
+        for routes, _ in self.names.values():
+            routes.gone(machine)
         return [found for routes, _ in self.names.values() if routes.of_machine(machine)
                 for found in self._pass_time(routes) + routes.end(event, machine)]
 

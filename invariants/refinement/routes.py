@@ -44,8 +44,9 @@ class BrokerName:
     whose CLOSE event may come. entered -- address to the connection of its last registration. targets -- Connection to
     the address that a clean-up has found. expiring -- addresses that the scan has taken from brokerLiveTable and not
     yet from the route. refreshed -- address to its last registrations: when, and what `expire_find` reads in the states
-    before. stamps_ms -- address to the time that its entry was given last, by the clock of the name server. now_ms --
-    to which time the states belong, by the same clock. was_ahead -- whether an entry was of a later time then.
+    before. unheard -- addresses that ran when the clock was set, and that nothing was heard of since. stamps_ms --
+    address to the time that its entry was given last, by the clock of the name server. now_ms -- to which time the
+    states belong, by the same clock. was_ahead -- whether an entry was of a later time then.
     """
 
     def __init__(self, name: str, table: RouteTables) -> None:
@@ -60,6 +61,7 @@ class BrokerName:
         self.targets: dict[int, str] = {}
         self.expiring: list[str] = []
         self.refreshed: dict[str, list[tuple[int, list[Writes]]]] = {}
+        self.unheard: set[str] = set()
         self.stamps_ms: dict[str, int] = {}
         self._serial = 0
         self.monitor = Monitor(OpenReading(Routes.concept, CONSTANTS), PROPERTIES, NAME, visible=VISIBLE,
@@ -84,9 +86,18 @@ class BrokerName:
         last: Step = ("register", (address, link)) if event.version is not None else ("register_half", (address,))
         return self.monitor.follow(event, [[*steps, last] for steps in ways])
 
+    def _is_heard(self, event: events.BrokerUpdateTimestamp, role: str) -> list[Finding]:
+        """A broker that has run on while the clock was set is heard of, on the connection that is entered."""
+        address = event.broker_addr
+        connection, _ = self.entered[address]
+        ways = self._came(address, role, connection)
+        self.entered[address] = connection, self.link[address]
+        return self.monitor.follow(event, [[*steps, ("register", (address, self.link[address]))] for steps in ways])
+
     def _came(self, address: str, role: str, connection: str) -> list[list[Step]]:
         """How the broker came to this connection."""
         steps: list[Step] = []
+        self.unheard.discard(address)
         if self.running.get(address, role) != role:
             steps += self._ends(address)
         known = self.bound.get(connection)
@@ -132,6 +143,10 @@ class BrokerName:
         return [found for address in self.of_machine(machine) for found in self.monitor.follow(
             event, self._shut_down(address) if isinstance(event, events.BrokerStopping) else [self._ends(address)])]
 
+    def gone(self, machine: str) -> None:
+        """What ran on a machine is heard of no more."""
+        self.unheard = {addr for addr in self.unheard if addr.rpartition(":")[0] != machine}
+
     def of_machine(self, machine: str) -> list[str]:
         """The addresses of a machine that run."""
         return [addr for addr in self._named["Address"] if addr in self.running and addr.rpartition(":")[0] == machine]
@@ -159,6 +174,9 @@ class BrokerName:
         _, entered = self.entered.get(address, ("", -1))
         if not self.value("live", address):
             return []
+        role = next((role for role, held in self.at().items() if held == address), None)
+        if role is not None and address in self.unheard:
+            return self._is_heard(event, role)
         if self.link.get(address) == entered:
             return self.monitor.take(event, ("register", (address, entered)))
         self.monitor.write({("age", address): 0})
@@ -261,6 +279,7 @@ class BrokerName:
     def begin_anew(self) -> list[Finding]:
         """Nothing is promised of time for a while: who runs has ended, what has ended has just done so."""
         self.was_ahead = self.is_ahead()
+        self.unheard.update(self.running)
         findings = [found for address in list(self.running)
                     for found in self.monitor.follow(None, self._shut_down(address))]
         anew: Writes = {}

@@ -167,6 +167,35 @@ def test_a_clock_that_is_set_and_a_name_server_that_stands_still(watch: Watch) -
         assert watch.findings == []
 
 
+@pytest.mark.parametrize("jump_ms", [-60_000, 60_000])
+def test_a_broker_that_only_asks_runs_on_when_the_clock_of_a_name_server_is_set(watch: Watch, jump_ms: int) -> None:
+    with subject_named("repaired").running(), World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, force_register=False)
+        world.run(40_000)
+        registered = len(world.events(BrokerRegistered))
+        world.simulation.clocks[NS].jump(jump_ms)
+        world.simulation.kernel.record(NS, ClockJumped(jump_ms))
+        world.run(1_000)
+        routes, _ = watch.route_info.servers[NS].names[BROKER]
+        world.run(400_000)
+        assert len(world.events(BrokerRegistered)) == registered
+        assert (watch.findings, routes.unheard, [*routes.running]) == ([], set(), [f"{BROKER}:10911"])
+
+
+def test_a_broker_that_ends_behind_a_set_clock_is_heard_of_no_more(watch: Watch) -> None:
+    with World() as world:
+        stage(world)
+        world.simulation.clocks[NS].jump(60_000)
+        world.simulation.kernel.record(NS, ClockJumped(60_000))
+        routes, _ = watch.route_info.servers[NS].names[BROKER]
+        routes.begin_anew()
+        assert routes.unheard == {f"{BROKER}:10911"}
+        world.simulation.kill(BROKER)
+        world.run(1_000)
+        assert routes.unheard == set()
+
+
 def test_a_clock_that_is_set_while_the_scan_has_a_time_in_its_hand(watch: Watch) -> None:
     with World() as world:
         stage(world)
