@@ -41,13 +41,24 @@ class only_the_settled_is_committed(Rule):
     )
 
     def was_deleted(self, key: tuple[Any, ...]) -> bool:
-        """Whether the log of the broker begins behind the last message that the client commits."""
+        """Whether the log of the broker begins behind the last message that the client commits.
+
+        Of a message that was put before anybody looked the unit of the queue says where it was. That unit may be gone,
+        too; then those behind it are there.
+        """
         at, group, mq = key
         sent = self.past.last(events.OffsetSent, at=at, group=group, mq=mq)
         put = [one for one in self.past.of(
             events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=sent.event.offset - 1)
             if self.facts.broker_name(one.at) == mq.broker_name] if sent else []
-        return bool(put) and self.views.log_begin(put[-1].at) > put[-1].event.commit_log_offset
+        if put or sent is None:
+            return bool(put) and self.views.log_begin(put[-1].at) > put[-1].event.commit_log_offset
+        return any(self._is_gone(one, mq, sent.event.offset - 1)
+                   for (one,) in self.facts.brokers if self.facts.broker_name(one) == mq.broker_name)
+
+    def _is_gone(self, broker: str, mq: MessageQueue, place: int) -> bool:
+        offset, behind = (self.views.queue_unit(broker, mq.topic, mq.queue_id, one) for one in (place, place + 1))
+        return behind is not None if offset is None else self.views.log_begin(broker) > offset
 
     def was_left_out(self, key: tuple[Any, ...]) -> bool:
         """Whether a pull has left out what the client may not commit, and members of the group differ."""

@@ -106,9 +106,10 @@ def is_told(offset: int, what: str = OFFSET_OF_TIME) -> Told:
     return 2, "operator", InquiryAnswered(B, what, "orders 0 70", 1, (offset,))
 
 
-def log_from(at: int) -> Tables:
-    """The log of the broker begins there."""
-    return Tables(log_begin=at)
+def log_from(at: int, *units: tuple[str, int, int]) -> Tables:
+    """The log of the broker begins there; units -- of first queues: at which broker, its number, and what it names."""
+    named = {(broker, "orders", 0, number): offset for broker, number, offset in units}
+    return Tables(log_begin=at, queue_unit=lambda *asked: named.get(asked))
 
 
 def has_queues(many: int) -> Tables:
@@ -237,6 +238,15 @@ HISTORIES = (
         ((START, PUT, TAKEN, sent(101)), 500), ((START, TAKEN, sent(101)), 501),
         ((START, PUT, TAKEN, sent(102)), 501), ((START, PUT2, TAKEN, sent(101)), 501),
         ((START, PUT, PUT_AGAIN, TAKEN, sent(101)), 501), ((START, PUT_THERE, TAKEN, sent(101)), 501))),
+    # Nobody saw that the message was put.
+    *(Written("only_the_settled_is_committed", (START, TAKEN, sent(offset)), (START, TAKEN, sent(101)),
+              views=log_from(at, *units), kept_views=log_from(501, (B, 100, 500))) for offset, at, units in (
+        (101, 500, [(B, 100, 500)]), (102, 501, [(B, 100, 500)]), (101, 501, [("broker-b", 100, 500)]),
+        (101, 501, [(B, 100, 501), (B, 101, 502)]), (101, 501, [(B, 102, 502)]))),
+    Written("only_the_settled_is_committed", (START, TAKEN, sent(102)), (START, TAKEN, sent(101)),
+            views=log_from(0, (B, 101, 500)), kept_views=log_from(0, (B, 101, 500))),
+    Written("only_the_settled_is_committed", (START, PUT_AGAIN, TAKEN, sent(101)), (START, TAKEN, sent(101)),
+            views=log_from(501, (B, 100, 500)), kept_views=log_from(501, (B, 100, 500))),
     Written("only_the_settled_is_committed", (START, answered(0, 101), TAKEN, sent(101)),
             (START, TAKEN, answered(2, 101), sent(101))),
     Written("given_up_is_not_committed", (TAKEN, DROPPED, sent(100, 3 + SENT_MS)),
