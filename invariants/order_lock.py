@@ -95,8 +95,7 @@ def one_live_believer(s: OrderLock) -> Bool:
     return forall((live(s, a) & live(s, b)).implies(a == b) for a, b in every(Client, Client))
 
 
-@always(shipped="violated: D7 a batch outlasts the leases, D8 the lock table is lost, D9 delayed unlock, "
-                "D13 a reset",
+@always(shipped="violated: D7 a batch outlasts the leases, D8 the lock table is lost, D9 delayed unlock, D13 a reset",
         given=(batches_fit, answers_come_in_time, batches_end_in_time, one_step_fast_path, table_survives,
                unlocks_at_once),
         excludes=("fast_grant", "fast_miss", "unlock_late"),

@@ -80,19 +80,18 @@ class BrokerName:
             (("live", address), False), (("age", address), 0))} for state in self.monitor.states.views]
         self.refreshed[address] = [*kept, (self.now_ms, before)]
         self._stamped(address)
-        ways = self._came(address, role, event.connection)
-        link = self.link[address]
-        self.entered[address] = event.connection, link
-        last: Step = ("register", (address, link)) if event.version is not None else ("register_half", (address,))
-        return self.monitor.follow(event, [[*steps, last] for steps in ways])
+        return self._enters(event, role, event.connection, whole=event.version is not None)
 
-    def _is_heard(self, event: events.BrokerUpdateTimestamp, role: str) -> list[Finding]:
-        """A broker that has run on while the clock was set is heard of, on the connection that is entered."""
+    def _enters(
+        self, event: events.BrokerRegistered | events.BrokerUpdateTimestamp, role: str, connection: str, *, whole: bool,
+    ) -> list[Finding]:
+        """A broker is heard of on a connection; whole -- its registration is handled to the end."""
         address = event.broker_addr
-        connection, _ = self.entered[address]
         ways = self._came(address, role, connection)
-        self.entered[address] = connection, self.link[address]
-        return self.monitor.follow(event, [[*steps, ("register", (address, self.link[address]))] for steps in ways])
+        link = self.link[address]
+        self.entered[address] = connection, link
+        last: Step = ("register", (address, link)) if whole else ("register_half", (address,))
+        return self.monitor.follow(event, [[*steps, last] for steps in ways])
 
     def _came(self, address: str, role: str, connection: str) -> list[list[Step]]:
         """How the broker came to this connection."""
@@ -171,12 +170,12 @@ class BrokerName:
         """RouteInfoManager#updateBrokerInfoUpdateTimestamp: for the model a registration that changes nothing else."""
         address = event.broker_addr
         self._stamped(address)
-        _, entered = self.entered.get(address, ("", -1))
+        connection, entered = self.entered.get(address, ("", -1))
         if not self.value("live", address):
             return []
         role = next((role for role, held in self.at().items() if held == address), None)
         if role is not None and address in self.unheard:
-            return self._is_heard(event, role)
+            return self._enters(event, role, connection, whole=True)  # it has run on while the clock was set
         if self.link.get(address) == entered:
             return self.monitor.take(event, ("register", (address, entered)))
         self.monitor.write({("age", address): 0})

@@ -13,7 +13,7 @@ from invariants.rules.causes_of_filters import was_left_out
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import machine_of
-from invariants.rules.offset_facts import Place
+from invariants.rules.offset_facts import Place, put_last
 from invariants.rules.rule import Kept, Rule, Told, on
 
 
@@ -196,12 +196,10 @@ def _was_deleted(rule: no_beginning_skips, told: Told) -> bool:
     _, group, mq = told.about
     behind = next((one for one in rule.past.of(events.MessagesFound, group=group, mq=mq)
                    if one.event.offsets[-1] > rule.passed), None)
-    put = [one for one in rule.past.of(
-        events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=rule.passed)
-        if rule.facts.broker_name(one.at) == mq.broker_name]
-    return behind is not None and any(
-        gone.place < behind.place and gone.event.min_offset > one.event.commit_log_offset
-        for one in put[-1:] for gone in rule.past.of(events.LogExpired, since=one.place, at=one.at))
+    put = put_last(rule, mq, rule.passed)
+    return behind is not None and put is not None and any(
+        gone.place < behind.place and gone.event.min_offset > put.event.commit_log_offset
+        for gone in rule.past.of(events.LogExpired, since=put.place, at=put.at))
 
 
 class no_beginning_skips(Beginnings):

@@ -20,14 +20,15 @@ from invariants.rules.offset_facts import (
     FORGOTTEN,
     At,
     Place,
+    Span,
     is_of_another,
     is_on_another,
     is_on_the_same,
+    time_outside,
     was_forgotten,
 )
 from invariants.rules.rule import Kept, Told, after, on
 
-Span = tuple[float, float]
 """From when until when, ms."""
 
 
@@ -85,7 +86,7 @@ def _killed_since(rule: Any, one: At) -> float:
 def _may_wait_until(rule: Any, way: Way, settled: At, ms: float) -> bool:
     """Whether the timer that commits need not have sent it by then: it waits for its process, and for an address."""
     held_up = (*rule.away.get((settled.at,), ()), *_without_address(rule, way, settled))
-    return _left((way.remembered or settled).ms, ms, held_up) <= deadlines.sent(rule.bounds)
+    return time_outside((way.remembered or settled).ms, ms, held_up) <= deadlines.sent(rule.bounds)
 
 
 def _without_address(rule: Any, way: Way, settled: At) -> list[Span]:
@@ -97,16 +98,7 @@ def _without_address(rule: Any, way: Way, settled: At) -> list[Span]:
 
 def _awake_ms(rule: Any, settled: At, since_ms: float, until_ms: float) -> float:
     """So much of a time the process that has settled it did not stand still."""
-    return _left(since_ms, until_ms, rule.away.get((settled.at,), ()))
-
-
-def _left(since_ms: float, until_ms: float, spans: Iterable[Span]) -> float:
-    """So much of a time is in none of the spans, ms; all of a time that does not end."""
-    left_ms = 0.0 if until_ms < inf else inf
-    for begin_ms, end_ms in sorted(spans):
-        left_ms += max(0, min(begin_ms, until_ms) - since_ms)
-        since_ms = max(since_ms, end_ms)
-    return left_ms + max(0, until_ms - since_ms)
+    return time_outside(since_ms, until_ms, rule.away.get((settled.at,), ()))
 
 
 def _had_no_address(rule: Any, way: Way, settled: At) -> bool:
@@ -141,7 +133,7 @@ def _broker_was_killed(rule: Any, _: Told) -> bool:
     if arrived is None or arrived.at != rule.way.answered.at:
         return False
     idle = (*rule.away.get((arrived.at,), ()), *rule.facts.full.get((arrived.at,), ()))
-    written_ms = _left(arrived.ms, _killed_since(rule, arrived), idle)
+    written_ms = time_outside(arrived.ms, _killed_since(rule, arrived), idle)
     return bool(rule.power_ms.get((arrived.at,), -inf) >= arrived.ms or written_ms <= deadlines.written(rule.bounds))
 
 
@@ -197,7 +189,7 @@ def _slave_answered(rule: Any, _: Told) -> bool:
     until_ms = min(answered.ms, _killed_since(rule, arrived))
     held_up = (*rule.away.get((arrived.at,), ()), *rule.away.get((answered.at,), ()),
                *_without_master(rule, answered.at))
-    return (_left(arrived.ms, until_ms, held_up) <= deadlines.offsets_copied(rule.bounds)
+    return (time_outside(arrived.ms, until_ms, held_up) <= deadlines.offsets_copied(rule.bounds)
             or _was_cut(rule, {rule.way.place[1].broker_name}, arrived.ms, until_ms))
 
 

@@ -109,9 +109,9 @@ class two_believe_in_one_lock(Ascription):
 
 def _freed_under_a_former_listener(rule: Any, found: Finding) -> bool:
     """Whether the lock was freed while a listener worked that still works."""
+    queue = {"group": said(found, "group"), "mq": said(found, "mq")}
     return any(_works_since_before_it_was_taken(rule, released) and not rule.past.of(
         events.ListenerEnded, since=released.place, client_id=released.event.client_id, **queue)
-        for queue in ({"group": said(found, "group"), "mq": said(found, "mq")},)
         for released in rule.past.of(events.LockReleased, **queue))
 
 

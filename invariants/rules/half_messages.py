@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import ClassVar
 
 from impl import events
@@ -185,9 +186,12 @@ def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
 
     A round takes CHECK_ROUND_MS at most, by the clock of its broker, and reads no more when it has found nothing.
     """
-    asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
-    noted = _noted(rule, asked)
-    if asked is None or noted is None or rule.read_then.get((asked.at, key), 0) > noted.event.queue_offset:
+    asked, since_ms = _put_back(rule, key)
+    if asked is None:
+        return False
+    noted = next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
+                  if one.ms >= since_ms), None)
+    if noted is None or rule.read_then.get((asked.at, key), 0) > noted.event.queue_offset:
         return False
     dispatched = rule.past.last(
         events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset)
@@ -195,13 +199,11 @@ def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
     return dispatched is None or asked.ms - dispatched.ms <= deadlines.round_ended(rule.bounds) + lost_ms
 
 
-def _noted(rule: ended_half_message_is_left_alone, asked: Reported | None) -> Reported | None:
-    """What a broker has noted of the end of a half message that it has put there, if it has ended."""
-    since_ms = None if asked is None else rule.committed_ms.get((asked.at, asked.event.key))
-    if asked is None or since_ms is None:
-        return None
-    ops = rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
-    return next((one for one in ops if one.ms >= since_ms), None)
+def _put_back(rule: ended_half_message_is_left_alone, key: str) -> tuple[Reported | None, float]:
+    """How a broker has put a half message there last, if it has ended at that broker, and since when it has."""
+    asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
+    since_ms = inf if asked is None else rule.committed_ms.get((asked.at, key), inf)
+    return (None if since_ms == inf else asked), since_ms
 
 
 def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool:
@@ -209,9 +211,8 @@ def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool
 
     DefaultTransactionalMessageCheckListener#resolveDiscardMsg: it waits for the registration of another thread first.
     """
-    asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
-    since_ms = rule.committed_ms.get((asked.at, key)) if asked is not None else None
-    if asked is None or since_ms is None:
+    asked, since_ms = _put_back(rule, key)
+    if asked is None:
         return False
     made = rule.past.of(events.TopicConfigUpdated, at=asked.at, topic=RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
     return any(one.ms <= since_ms <= asked.ms <= one.ms + deadlines.registered(rule.bounds) for one in made)

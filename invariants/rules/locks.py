@@ -66,8 +66,8 @@ class held_queue_stays_locked(Rule):
 class listener_keeps_its_lock(Rule):
     """A lock is not given back while a listener of its client works on the queue."""
 
-    shipped = ("violated: D9 a delayed unlock, D10 shutdown does not wait, D13 the "
-               "queue was taken anew, D6 equal ids")
+    shipped = ("violated: D9 a delayed unlock, D10 shutdown does not wait, D13 the queue was taken anew, "
+               "D6 equal ids")
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: consumeLock"
     about = "at client_id group mq"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -11,14 +11,16 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.subscription import SUB_ALL
 from invariants.rules.match import machine_of
-from invariants.rules.past import Past, place_of
-from invariants.rules.rule import Hears, Kept, on
+from invariants.rules.past import Past, Reported, place_of
+from invariants.rules.rule import Hears, Kept, Rule, on
 
 FULL_PERCENT = 100
 CORRECTED = "its client had not been through with correcting the offset when it took the queue anew and settled it"
 FORGOTTEN = "the timer that commits was at it from before the queue was taken until it was settled"
 Place = tuple[str, MessageQueue]
 """Group and queue."""
+Span = tuple[float, float]
+"""From when until when."""
 
 
 class Progress:
@@ -225,7 +227,25 @@ class OffsetFacts(Hears):
 
     def stood_still_ms(self, at: str, since_ms: int) -> int:
         """For how long the process of a machine has stood still since then, or is to."""
-        return sum(max(0, ms + still_ms - max(ms, since_ms)) for ms, still_ms in self.still.get((at,), ()))
+        spans = [(ms, ms + still_ms) for ms, still_ms in self.still.get((at,), ())]
+        until_ms = max((end_ms for _, end_ms in spans if end_ms > since_ms), default=since_ms)
+        return until_ms - since_ms - int(time_outside(since_ms, until_ms, spans))
+
+
+def time_outside(since_ms: float, until_ms: float, spans: Iterable[Span]) -> float:
+    """So much of a time is in none of the spans, ms; all of a time that does not end."""
+    left_ms = 0.0 if until_ms < inf else inf
+    for begin_ms, end_ms in sorted(spans):
+        left_ms += max(0, min(begin_ms, until_ms) - since_ms)
+        since_ms = max(since_ms, end_ms)
+    return left_ms + max(0, until_ms - since_ms)
+
+
+def put_last(rule: Rule, mq: MessageQueue, queue_offset: int) -> Reported | None:
+    """What brokers of its name have put last at an offset of a queue."""
+    return max((one for one in rule.past.of(
+        events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=queue_offset)
+        if rule.facts.broker_name(one.at) == mq.broker_name), default=None)
 
 
 def is_of_another(connection: str, other: str) -> bool:

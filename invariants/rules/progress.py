@@ -15,7 +15,7 @@ from invariants.rules.causes_of_filters import was_left_out
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
-from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, was_corrected, was_forgotten
+from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, put_last, was_corrected, was_forgotten
 from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import hangs_up_on_who_tells, nobody_tells_the_master
@@ -48,11 +48,11 @@ class only_the_settled_is_committed(Rule):
         """
         at, group, mq = key
         sent = self.past.last(events.OffsetSent, at=at, group=group, mq=mq)
-        put = [one for one in self.past.of(
-            events.MessageAppended, topic=mq.topic, queue_id=mq.queue_id, queue_offset=sent.event.offset - 1)
-            if self.facts.broker_name(one.at) == mq.broker_name] if sent else []
-        if put or sent is None:
-            return bool(put) and self.views.log_begin(put[-1].at) > put[-1].event.commit_log_offset
+        if sent is None:
+            return False
+        put = put_last(self, mq, sent.event.offset - 1)
+        if put is not None:
+            return bool(self.views.log_begin(put.at) > put.event.commit_log_offset)
         return any(self._is_gone(one, mq, sent.event.offset - 1)
                    for (one,) in self.facts.brokers if self.facts.broker_name(one) == mq.broker_name)
 
