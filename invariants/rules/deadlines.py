@@ -298,8 +298,12 @@ committed = takes(COMMIT_MS)
 
 SPACE_MS = 10_000  # DefaultMessageStore#addScheduleTask: DiskCheckScheduledThread
 FULL_PERCENT, FREE_PERCENT = 90, 85  # diskSpaceWarningLevelRatio, diskSpaceCleanForciblyRatio
+USED_PERCENT = 75  # MessageStoreConfig#diskMaxUsedSpaceRatio
+FIRST_CLEAN_UP_MS, CLEAN_UP_MS = 60_000, 10_000  # DefaultMessageStore#addScheduleTask; cleanResourceInterval
 space_seen = takes(SPACE_MS)
 """A store knows how full its disk is: it looks every ten seconds, first one second after its start."""
+room_made = takes(CLEAN_UP_MS)
+"""A pass of the clean-up has been made: one thread makes all of them."""
 FLUSH_MS = 10_000 + 500  # MessageStoreConfig: flushCommitLogThoroughInterval, and flushIntervalCommitLog
 
 

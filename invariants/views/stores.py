@@ -17,6 +17,7 @@ from invariants.views.living import Living
 from invariants.views.values import QueueRange, Replicated, StoredRecord, Written
 
 PROPERTY_TAGS, KEY_SEPARATOR = "TAGS", " "  # MessageConst
+_HOUR_MS = 3_600_000
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
@@ -53,6 +54,13 @@ class StoreViews:
         """How long each file of the log is; 1 where no broker runs."""
         store = self._store(broker)
         return 1 if store is None else store.config.mapped_file_size_commit_log
+
+    def log_is_old(self, broker: str) -> bool:
+        """Whether the first file of the log has not changed for as long as the broker is to keep files."""
+        store = self._store(broker)
+        first = None if store is None else store.commit_log.mapped_file_queue.first_mapped_file()
+        return store is not None and first is not None and (
+            store.now_ms() - first.file.last_modified_ms() >= store.config.file_reserved_time_hours * _HOUR_MS)
 
     def buffers_log(self, broker: str) -> bool:
         """Whether what is put waits in a buffer of a pool before it is written (transientStorePoolEnable)."""

@@ -156,6 +156,7 @@ PLANTED = (
     ("unit_names_its_record", "repaired+seeded-units-name-ends", "stored", "calm", 0),
     ("no_record_is_missed", "repaired+seeded-queue-is-left-out", "stored", "calm", 0),
     ("full_disk_refuses_writes", "repaired+seeded-full-disk-is-ignored", "stored_sync", "disks", 1),
+    ("full_disk_makes_room", "repaired+seeded-log-is-kept", "cramped", "calm", 0),
     ("rolled_back_stays_hidden", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
     ("delivered_was_sent", "repaired+seeded-rollback-commits", "transactions", "calm", 0),
     ("delays_are_waited", "repaired+seeded-delays-are-halved", "delayed", "calm", 0),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.message_properties import NAME_VALUE_SEPARATOR
+from impl.store.clean_services import CleanCommitLogService
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
@@ -64,6 +65,11 @@ def _take_everything(self: DefaultMessageStore) -> PutMessageStatus:
     return PutMessageStatus.SERVICE_NOT_AVAILABLE if self.stopped else PutMessageStatus.PUT_OK
 
 
+@replace(CleanCommitLogService, "_delete_expired_files")
+def _delete_nothing(self: CleanCommitLogService) -> None:
+    """The log keeps all of its files."""
+
+
 @around(DefaultMessageStore, "async_put_message")
 def _give_ids(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMessageFuture]:
     def async_put_message(self: DefaultMessageStore, message: MessageExtBrokerInner) -> PutMessageFuture:
@@ -90,4 +96,6 @@ BUGS = (
             _IDEA, replacements=(_give_ids,)),
     Variant("seeded-full-disk-is-ignored", "bug", "A broker appends whatever its disk says.", _IDEA,
             replacements=(_take_everything,)),
+    Variant("seeded-log-is-kept", "bug", "A broker whose disk is full deletes no file of its log.", _IDEA,
+            replacements=(_delete_nothing,)),
 )

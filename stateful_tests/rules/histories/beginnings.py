@@ -190,6 +190,7 @@ HISTORIES = (
           ((put(99, 2_000),), (found(5, 100), deleted(6, 2_001))), ((put(99, 2_000),), (deleted(4, 2_001),)),
           ((put(99, 2_000),), (deleted(4, 2_001), found(5, 99))),
           ((put(99, 2_000), deleted(1, 2_001), put(99, 3_000)), (found(5, 100),)),
+          ((deleted(0, 2_001), put(99, 2_000)), (found(5, 100),)),
           ((put(99, 2_000, B2), SLAVE), (deleted(4, 2_001), found(5, 100))),
           ((put(98, 2_000),), (deleted(4, 2_001), found(5, 100))),
           ((put(99, 2_000),), (deleted(4, 2_001), (5, C, MessagesFound(C, "H", MQ, (100,))))))),

@@ -213,6 +213,9 @@ HISTORIES = (
         (made(0, "orders"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
         (made(0, at="broker-b"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
         (made(0), COMMITTED))),
+    Written("ended_half_message_is_left_alone", bounds=CALM, broken=(HALF, COMMITTED, asked(LATE_MS)),
+            kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
+                  asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, *NOTED_THERE, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_IN_TIME, ASKED_FOR, asked(LATE_MS))),
     Written("ended_half_message_is_left_alone", broken=(HALF, NOTED_BEFORE, COMMITTED, ASKED_FOR, asked(LATE_MS)),
@@ -229,7 +232,7 @@ HISTORIES = (
     Written("ended_half_message_is_left_alone", broken=late(read(12, 1), ms=ROUND_MS), causes=(),
             kept=(*late(ms=ROUND_MS)[:-1], read(ROUND_MS, 1), asked(ROUND_MS + 1))),
     *(Written("ended_half_message_is_left_alone", broken=late(*broken, ms=ROUND_MS + 5), causes=(),
-              kept=late((12, A, ClockJumped(-5)), ms=ROUND_MS + 5))
+              kept=late((12, A, ClockJumped(5)), (13, A, ClockJumped(-5)), ms=ROUND_MS + 5))
       for broken in (((12, A, ClockJumped(-4)),), ((12, A, ClockJumped(5)),), ((12, "broker-b", ClockJumped(-5)),),
                      ((9, A, ClockJumped(-5)),), ((12, A, ClockJumped(-5)), read(13, 1)))),
     # It is put back with a question, and the answer to a former one names the place before.

@@ -52,7 +52,7 @@ from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
-START = (0, B, BrokerStarted(B, B, 0))
+START, START_THERE = ((0, at, BrokerStarted(at, at, 0)) for at in (B, "broker-b"))
 CLUSTERING = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 ROUTED = (0, C, RouteUpdated(C, G, "orders", frozenset({MQ})))
 UNROUTED = (3, C, RouteUpdated(C, G, "orders", frozenset()))
@@ -73,7 +73,7 @@ OTHER_JOB = (1, C, TimerJobBegan(C, "sendHeartbeatToAllBroker", 30_000))
 CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 2))
 STOPPING = (4, C, ConsumerStopping(C, G))
 SHUT_DOWN = (4, C, ConsumerShutDown(C, G))
-STILL = (4, C, ProcessPaused(1_000))
+STILL, STILL_AGAIN = ((ms, C, ProcessPaused(1_000)) for ms in (4, 504))
 DIES = (2, C, ProcessKilled(1, power_loss=False))
 RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2)})))
 BOTH_RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2), (MQ2, 2)})))
@@ -243,6 +243,8 @@ HISTORIES = (
               views=log_from(at, *units), kept_views=log_from(501, (B, 100, 500))) for offset, at, units in (
         (101, 500, [(B, 100, 500)]), (102, 501, [(B, 100, 500)]), (101, 501, [("broker-b", 100, 500)]),
         (101, 501, [(B, 100, 501), (B, 101, 502)]), (101, 501, [(B, 102, 502)]))),
+    Written("only_the_settled_is_committed", (START, START_THERE, TAKEN, sent(101)), (START, TAKEN, sent(101)),
+            views=log_from(501, ("broker-b", 100, 500)), kept_views=log_from(501, (B, 100, 500))),
     Written("only_the_settled_is_committed", (START, TAKEN, sent(102)), (START, TAKEN, sent(101)),
             views=log_from(0, (B, 101, 500)), kept_views=log_from(0, (B, 101, 500))),
     Written("only_the_settled_is_committed", (START, PUT_AGAIN, TAKEN, sent(101)), (START, TAKEN, sent(101)),
@@ -263,6 +265,8 @@ HISTORIES = (
     # The process stands still before its timer sends it.
     Written("given_up_is_not_committed", (TAKEN, DROPPED, STILL, sent(100, 1_003 + SENT_MS)),
             (TAKEN, DROPPED, STILL, sent(100, 1_002 + SENT_MS))),
+    Written("given_up_is_not_committed", (TAKEN, DROPPED, STILL, STILL_AGAIN, sent(100, 1_503 + SENT_MS)),
+            (TAKEN, DROPPED, STILL, STILL_AGAIN, sent(100, 1_502 + SENT_MS))),
     Written("given_up_is_not_committed", (TAKEN, DROPPED, (4, "c2", STILL[2]), sent(100, 1_002 + SENT_MS))),
     Written("given_up_is_not_committed",
             (TAKEN, AT_WORK, DROPPED, DONE, STILL, sent(100, 1_004 + TAKEN_OUT_MS + SENT_MS)),

@@ -1,4 +1,4 @@
-"""Written histories of the queues of brokers: offsets, units, records that are missed; and of a full disk."""
+"""Written histories of the queues of brokers: offsets, units, and records that are missed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B = "broker-a"
 Told = tuple[int, str, Any]
-SEEN_MS, DISPATCHED_MS = deadlines.space_seen(STORMY), deadlines.dispatched(STORMY)
+DISPATCHED_MS = deadlines.dispatched(STORMY)
 
 
 def record(offset: int, queue_offset: int) -> StoredRecord:
@@ -97,8 +97,6 @@ def cleaned(*units: int | None, topics: tuple[str, ...] = ()) -> Tables:
 
 ZERO, ONE = record(0, 0), record(100, 1)
 TWICE = (appended(1), appended(2, 100, 1))
-FULL = loaded(0), filled(1, 91)
-NOW_MS = SEEN_MS + 2
 
 BACK, FORWARD = ((0, B, ClockJumped(ms)) for ms in (-5, 5))
 
@@ -183,19 +181,4 @@ HISTORIES = (
             kept=(dispatched(1, 100, 1), (2, B, ProcessKilled(1, False)), dispatched(3, 100, 1))),
     Written("dispatch_goes_forward", broken=(dispatched(1, 100, 1), dispatched(2, 0)),
             kept=(dispatched(1, 100, 1), (2, "broker-b", MessageDispatched("broker-b", "orders", 0, 0, 0)))),
-
-    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)), kept=(*FULL, appended(NOW_MS - 1)),
-            says=f"{SEEN_MS + 1} ms after"),
-    Written("full_disk_refuses_writes", broken=(*FULL, filled(NOW_MS, 86), appended(NOW_MS + 1)),
-            kept=(*FULL, filled(NOW_MS, 85), appended(NOW_MS + 1))),
-    Written("full_disk_refuses_writes", broken=(*FULL, filled(2, 95), appended(NOW_MS)),
-            kept=(*FULL, filled(NOW_MS - 1, 86), filled(NOW_MS - 1, 91), appended(NOW_MS + 1))),
-    Written("full_disk_refuses_writes", broken=(*FULL, loaded(3), appended(3 + SEEN_MS + 1)),
-            kept=(*FULL, loaded(3), appended(3 + SEEN_MS))),
-    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS), filled(NOW_MS, 88)),
-            kept=(*FULL, filled(NOW_MS, 90), loaded(NOW_MS + 1), appended(3 * NOW_MS))),
-    Written("full_disk_refuses_writes", broken=(loaded(0), filled(0, 91), appended(NOW_MS)),
-            kept=(loaded(0), filled(1, 90), appended(NOW_MS))),
-    Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)),
-            kept=(*FULL, (2, B, ProcessKilled(1, power_loss=False)), appended(NOW_MS))),
 )

@@ -1,0 +1,89 @@
+"""What brokers do when files of others fill their disks: they take no messages, and delete what is old."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
+
+
+class full_disk_refuses_writes(Rule):
+    """While its disk is fuller than 90 % a broker appends nothing, until the disk is at 85 % or less again.
+
+    It looks at its disk every ten seconds.
+    """
+
+    shipped = "violated: V24 another check ends it at 90 %"
+    cite = "CleanCommitLogService#isSpaceToDelete, DefaultMessageStore#checkStoreStatus"
+    about = "at"
+    excuses = (
+        Excuse("its process stood still shortly before", by=Match(events.ProcessPaused, of="at"),
+               lasts=deadlines.space_seen),
+    )
+
+    # How full the disk is, in percent; since when it has been too full, and since when the store has been loaded.
+    percent = Kept("at", survives="all", begins=(events.DiskFilled,), value=lambda _, event: event.percent)
+    full_ms = Kept("at", survives="all")
+    loaded_ms = Kept("at", begins=(events.StoreLoaded,))
+
+    @on(events.DiskFilled)
+    def filled(self, ms: int, at: str, event: events.DiskFilled) -> None:
+        if event.percent > deadlines.FULL_PERCENT:
+            self.full_ms.setdefault((at,), ms)
+        elif event.percent <= deadlines.FREE_PERCENT or not self._knows(ms, at):
+            self.full_ms.pop((at,), None)
+
+    @on(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> None:
+        del event
+        if self.percent.get((at,), 0) <= deadlines.FULL_PERCENT:  # what a process knew ends with it
+            self.full_ms.pop((at,), None)
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
+        del event
+        if self._knows(ms, at):
+            yield self.told(f"{at} appends a message {ms - self.full_ms[at,]} ms after its disk was full", at)
+
+    def _knows(self, ms: int, at: str) -> bool:
+        """Whether the broker has seen that its disk was full, and has not seen enough space since."""
+        since_ms = max(self.full_ms.get((at,), ms), self.loaded_ms.get((at,), ms))
+        return bool(ms - since_ms > deadlines.space_seen(self.bounds))
+
+
+class full_disk_makes_room(Duty):
+    """A broker whose disk is fuller than 75 % deletes the oldest file of its log, beyond 85 % also if it is young.
+
+    Young is what has changed in the last three days, or as the broker is configured. It makes a pass every ten seconds,
+    the first one a minute after its start. The last file of a log stays.
+    """
+
+    cite = "CleanCommitLogService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
+    about = "at"
+    within_ms = deadlines.room_made
+    late = "the disk of {at} has been too full for {waited_ms} ms, and its log still begins at {what}"
+
+    # How full the disk is, in percent; when the store was loaded.
+    percent = Kept("at", survives="all", begins=(events.DiskFilled,), value=lambda _, event: event.percent)
+    loaded_ms = Kept("at", begins=(events.StoreLoaded,))
+
+    @after(events.DiskFilled, events.StoreLoaded)
+    def fills(self, ms: int, at: str, event: events.DiskFilled | events.StoreLoaded) -> None:
+        del event
+        percent = self.percent.get((at,), 0)
+        if percent <= deadlines.USED_PERCENT or (percent <= deadlines.FREE_PERCENT and not self.views.log_is_old(at)):
+            self.pay((at,))
+        elif (at,) in self.loaded_ms:
+            self.owe((at,), ms, self.views.log_begin(at))
+            self.count_from((at,), self.loaded_ms[at,] + deadlines.FIRST_CLEAN_UP_MS)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        log, file_bytes = self.views.replicated(key[0]), self.views.log_file_bytes(key[0])
+        is_done = log is None or log.begin > what or log.end - log.begin <= file_bytes
+        return None if is_done else super().broken(key, what, waited_ms)
