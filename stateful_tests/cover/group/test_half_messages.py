@@ -20,7 +20,7 @@ from impl.common.message_decoder import decode, decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_COMMIT_TYPE, TRANSACTION_ROLLBACK_TYPE
-from impl.events import MessageAppended
+from impl.events import MessageAppended, OpMessagesRead
 from impl.ports.remoting import Command, Connection
 from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
@@ -113,6 +113,15 @@ def test_a_half_message_that_is_rolled_back_is_not_received_nor_asked_for(world:
     assert end(world, TRANSACTION_ROLLBACK_TYPE).code == ResponseCode.SUCCESS
     world.run(CHECKED_MS)
     assert (received(world), questions) == ([], [])
+
+
+def test_it_is_told_how_far_the_check_has_read_what_has_ended(world: World) -> None:
+    send(world)
+    end(world, TRANSACTION_COMMIT_TYPE)
+    world.run(CHECKED_MS)
+    read = [event for _, event in world.events(OpMessagesRead)]
+    assert OpMessagesRead(BROKER, 1) in read
+    assert {event.next_offset for event in read} <= {0, 1}
 
 
 @pytest.mark.parametrize(("wrong", "remark"), [

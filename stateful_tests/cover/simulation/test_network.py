@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from impl.events.host import ConnectionMade
 from impl.hosts.simulation.channel import DELAYS_MS, IDLE_MS, STALLS_MS, Channel
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.kernel import Kernel
@@ -243,6 +244,16 @@ def test_kill_minus_nine_closes_connections_and_a_power_loss_does_not() -> None:
     net.process("b")
     assert net.back(net.b).write("anyone there?")
     assert [what for _, _, what in net.run(10)] == ["EXCEPTION", "CLOSE"]
+
+
+def test_it_is_told_of_which_process_a_connection_is() -> None:
+    net = Net()
+    channels = [net.back(end).remote_address for end in (net.a, net.b)]
+    net.connect(net.a)
+    net.kernel.kill(net.a.process)  # before its second connection is accepted
+    net.run(100)
+    made = [(machine, event) for _, machine, event in net.kernel.records if isinstance(event, ConnectionMade)]
+    assert made == [("a", ConnectionMade("server", channels[0])), ("b", ConnectionMade("server", channels[1]))]
 
 
 def test_a_dead_machine_does_not_answer_and_a_dead_process_refuses() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.decisions.java_errors import JavaRuntimeError
+from impl.events import NameServerChosen
 from impl.hosts.simulation.channel import IDLE_MS
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import FaultProfile
@@ -417,6 +418,22 @@ def test_a_client_sticks_to_one_name_server_until_its_connection_breaks() -> Non
         world.run(10)
         world.sync("waits for n0, n1 and n2 refuse", ECHO, addr=None, timeout_ms=10_000)
         assert [text for _, text in world.run(20_000)] == ["waits for n0, n1 and n2 refuse: RemotingConnectError"]
+
+
+def test_it_is_told_which_client_of_a_process_has_chosen_a_name_server() -> None:
+    with Simulation(ReplayTape([])) as simulation:
+        world, addrs = name_servers(simulation, 1)
+        world.client.update_name_server_address_list(addrs)
+        world.sync("a", ECHO, addr=None)
+        world.run(100)
+        another = world.node.remoting_client("another")
+        another.start()
+        another.update_name_server_address_list(addrs)
+        world.start("b", another.invoke_sync(None, Command(ECHO), 3_000))
+        world.run(100)
+        chosen = [event for _, _, event in simulation.kernel.records if isinstance(event, NameServerChosen)]
+        assert [event.addr for event in chosen] == addrs * 2
+        assert len({event.client for event in chosen}) == 2
 
 
 def test_name_servers_are_shuffled_and_an_equal_set_changes_nothing() -> None:
