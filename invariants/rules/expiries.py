@@ -7,7 +7,7 @@ from typing import Any
 
 from impl import events
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set
@@ -61,6 +61,34 @@ class silent_client_expires(Duty):
         listed = {who for (name, _), who in self.views.producers(at).items() if name == group}
         listed.update(self.views.members(at, group).values() if self.views.has_group(at, group) else ())
         return super().broken(key, what, waited_ms) if client_id in listed else None
+
+
+class silent_broker_expires(Duty):
+    """A name server forgets a broker that has told it nothing for 120 s, also if its connection lasts.
+
+    Registrations count, and questions for a version that has not changed. It looks every ten seconds.
+    """
+
+    shipped = "violated: N-4 the scan ends with an exception"
+    cite = "RouteInfoManager#scanNotActiveBroker, #registerBroker, #updateBrokerInfoUpdateTimestamp"
+    about = "namesrv broker_addr"
+    within_ms = deadlines.expired
+    excuses = (
+        clock_was_set("namesrv"),
+        cause("N-4", "a thread of the name server has died", by=Match(events.ThreadDied, of="namesrv=at"),
+              lasts=FOR_EVER),
+    )
+    late = "{namesrv} knows {broker_addr}, of which it has heard nothing for {waited_ms} ms"
+
+    @on(events.BrokerRegistered, events.BrokerUpdateTimestamp)
+    def hears_of_it(self, ms: int, at: str, event: events.BrokerRegistered | events.BrokerUpdateTimestamp) -> None:
+        self.pay((at, event.broker_addr))
+        self.owe((at, event.broker_addr), ms)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        namesrv, broker_addr = key
+        return super().broken(key, what, waited_ms) if broker_addr in self.views.registered(namesrv) else None
 
 
 class only_listed_name_servers_are_asked(Rule):

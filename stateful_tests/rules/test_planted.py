@@ -342,6 +342,7 @@ PLANTED = (
     ("name_server_that_is_away_is_left", "repaired+seeded-first-name-server-for-ever", "passers_by", "calm", 0),
     ("only_listed_name_servers_are_asked", "repaired+seeded-shorter-list-is-no-change", "name_servers", "calm", 0),
     ("silent_client_expires", "repaired+seeded-silent-clients-stay", "passers_by", "calm", 0),
+    ("silent_broker_expires", "repaired+seeded-silent-brokers-stay", "expiring", "calm", 0),
     ("new_group_begins_where_it_is_to", "repaired+seeded-times-are-ends", "from_a_time", "calm", 0),
     ("slave_follows_its_master", "repaired+seeded-first-master-for-ever", "moving", "calm", 0),
     ("waiting_queue_is_committed", "repaired+seeded-passed-over-is-read-again", "seldom", "calm", 0),

@@ -22,6 +22,8 @@ from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.events import MessagesTaken
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
+from impl.namesrv.route_info_manager import RouteInfoManager
+from impl.ports.threads import Interleave
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.index_service import IndexService
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -68,6 +70,17 @@ def _fewer_are_no_others(original: Callable[..., None]) -> Callable[..., None]:
             original(self, addrs)
 
     return update_name_server_address_list
+
+
+@around(RouteInfoManager, "scan_not_active_broker")
+def _look_every_two_minutes(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def scan_not_active_broker(self: RouteInfoManager, threads: Interleave) -> None:
+        """One scan of twelve."""
+        vars(self)["scans"] = vars(self).get("scans", -1) + 1
+        if vars(self)["scans"] % 12 == 0:
+            await original(self, threads)
+
+    return scan_not_active_broker
 
 
 @replace(ClientHousekeepingService, "scan_exception_channel")
@@ -167,6 +180,7 @@ BUGS = (
     _bug("first-name-server-for-ever", "A client asks the name server that it has chosen once.", _the_same_for_ever),
     _bug("shorter-list-is-no-change", "A client goes on asking name servers that were taken out of its list.",
          _fewer_are_no_others),
+    _bug("silent-brokers-stay", "A name server looks for silent brokers every two minutes.", _look_every_two_minutes),
     _bug("silent-clients-stay", "A broker keeps a client as long as its connection lasts.", _look_at_no_client),
     _bug("times-are-ends", "A group that is to begin at a time begins at the end.", _times_are_ends),
     _bug("everybody-waits-for-locks", "Who broadcasts in order waits for a lock that nobody asks for.",

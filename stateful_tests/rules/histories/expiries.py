@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from impl.events import (
+    BrokerRegistered,
+    BrokerUpdateTimestamp,
+    ClockJumped,
     ConsumerShutDown,
     ConsumerStarted,
     ForceFailed,
@@ -16,6 +19,7 @@ from impl.events import (
     RouteAnswered,
     RouteDenied,
     SpokenOnce,
+    ThreadDied,
     TimerJobBegan,
 )
 from invariants.rules import deadlines
@@ -31,6 +35,8 @@ WAITED_MS, ELSEWHERE_MS = deadlines.waited(STORMY), deadlines.asked_elsewhere(CA
 Told = tuple[int, str, Any]
 
 STILL = ProcessPaused(1_000)
+ADDR_B, EXPIRED_MS = f"{B}:10911", deadlines.expired(STORMY)
+STOPPED, DIED = ProcessKilled(1, power_loss=False), ThreadDied("scan", "java.lang.RuntimeException", "")
 EXPIRES = (1, B, LogExpired(B, 100))
 
 
@@ -57,6 +63,21 @@ def route(ms: int, at: str = NS, who: str = C) -> Told:
 def denied(ms: int, at: str = NS, who: str = C) -> Told:
     """It has none."""
     return ms, at, RouteDenied(at, "orders", f"{who}:40001")
+
+
+def registers(ms: int) -> Told:
+    """A broker has registered."""
+    return ms, NS, BrokerRegistered(NS, B, 0, ADDR_B, f"{B}:40001", (1, 1), frozenset())
+
+
+def is_unchanged(ms: int) -> Told:
+    """A broker has asked whether it has to register."""
+    return ms, NS, BrokerUpdateTimestamp(NS, ADDR_B)
+
+
+def knows(*addrs: str) -> Tables:
+    """The addresses that a name server knows."""
+    return Tables(registered=dict.fromkeys(addrs))
 
 
 def told_of(ms: int, *listed: str) -> Told:
@@ -90,6 +111,16 @@ HISTORIES = (
         (failed(at=C), EXPIRES))),
     *(Written(SILENT, (SPEAKS,), (SPEAKS,), views=listed, kept_views=OF_OTHERS, says="lists x in G")
       for listed in (AS_PRODUCER, AS_MEMBER)),
+    *(Written("silent_broker_expires", (heard(0),), (heard(0),), views=knows(ADDR_B), kept_views=knows("x:10911"),
+              says=f"knows {ADDR_B}", causes=()) for heard in (registers, is_unchanged)),
+    *(Written("silent_broker_expires", (registers(0), heard(9), registers(EXPIRED_MS + 10)), views=knows(ADDR_B),
+              kept=(registers(0), heard(10), registers(EXPIRED_MS + 10), (EXPIRED_MS + 11, NS, STOPPED)))
+      for heard in (registers, is_unchanged)),
+    Written("silent_broker_expires", (registers(0), (1, NS2, DIED)), (registers(0), (1, NS, STOPPED)),
+            views=knows(ADDR_B), causes=()),
+    Written("silent_broker_expires", (registers(0), (1, NS, DIED)), views=knows(ADDR_B), causes=("N-4",)),
+    Written("silent_broker_expires", (registers(0),), (registers(0), (1, NS, ClockJumped(-60_000))),
+            views=knows(ADDR_B)),
     *(Written(LISTED, (OTHERS, asked(11 + WAITED_MS)), (OTHERS, asked(10 + WAITED_MS)), says="was told")
       for asked in (route, denied)),
     Written(LISTED, (OTHERS, route(11 + WAITED_MS)), (OTHERS, route(11 + WAITED_MS, NS2))),
