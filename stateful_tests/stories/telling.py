@@ -103,6 +103,7 @@ BREAKS: Mapping[str, str] = {
     "registrations_keep_a_broker": "N-7 N-8 N-17",
     "full_registration_installs_all_topics": "N-2 N-3 N-16",
     "dead_broker_is_dropped": "N-4 N-6",
+    "silent_broker_expires": "N-4",
     "closed_broker_is_dropped": "N-25",
     "living_broker_is_not_dropped": "N-21",
     "success_means_registered": "N-20",
