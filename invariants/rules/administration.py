@@ -9,8 +9,9 @@ from impl import events
 from impl.decisions.flags import PERM_WRITE
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
+from invariants.rules.excuse import cause
 from invariants.rules.match import Match
-from invariants.rules.orders import ILLEGAL, ORDER_TOPIC_CONFIG, TOPIC, Orders
+from invariants.rules.orders import ILLEGAL, ORDER_TOPIC_CONFIG, TOPIC, Orders, is_to_go
 from invariants.rules.rule import Kept, Rule, Told, on
 
 
@@ -42,6 +43,26 @@ class deleted_topic_takes_its_messages(Orders):
         left = [queue_id for topic, queue_id in self.views.queue_units(event.server) if topic == event.name]
         if left and self.appended_ms.get((event.server, event.name), -inf) < self.given_ms.get(event[:3], ms):
             yield self.told(f"{event.server} has queue {min(left)} of {event.name}", event.server, event.name)
+
+
+class other_topics_keep_their_queues(Rule):
+    """A broker that deletes a topic keeps the queues of all others.
+
+    It speaks of those to which the broker has put messages since somebody has told it last to delete their topic.
+    """
+
+    shipped = "violated: V41 the queues of all topics go that the broker does not know"
+    cite = "AdminBrokerProcessor#deleteTopic, DefaultMessageStore#cleanUnusedTopic"
+    about = "at topic"
+    excuses = (cause("V41", "the broker does not know the topic", when=lambda rule, told: (
+        told.about[1] not in rule.views.topics(told.about[0]))),)
+
+    @on(events.QueuesDeleted)
+    def deletes(self, _: int, at: str, event: events.QueuesDeleted) -> Iterator[Told]:
+        put = self.past.last(events.MessageAppended, at=at, topic=event.topic)
+        if put is not None and not is_to_go(self.past, at, event.topic, put.place):
+            yield self.told(f"{at} deletes its queues of {event.topic}, which was not to be deleted", at, event.topic,
+                            since_ms=put.ms)
 
 
 class made_topic_is_announced(Rule):

@@ -32,6 +32,7 @@ from invariants.rules.observed_causes import (
     was_not_forced,
     was_not_heard_of,
     was_not_taken,
+    went_with_another,
 )
 from invariants.rules.offset_facts import READ_EARLY, was_read_early
 from invariants.rules.rule import Rule, Told
@@ -105,12 +106,15 @@ class acknowledged_is_delivered(Observed):
 
     check = "lost"
     shipped = ("violated: V26 its queue lacks its unit, V3 units stand one place too late, V6 a force has failed and "
-               "nobody minds, V33 a disk has not taken its unit, L3 the tags of another member are others")
+               "nobody minds, V33 a disk has not taken its unit, V41 its queue was deleted with another topic, L3 the "
+               "tags of another member are others")
     excuses = (
         _UNFORCED, _DELETED,
         cause("L3", "members of its group subscribe other tags, among which its tag is not", when=was_filtered),
         cause("V6", "its log ends before it, and a force had failed", when=force_failed),
         cause("V33", "files of others filled the disk when its queue was to have its unit", when=was_not_taken),
+        cause("V41", "its broker has deleted its queue, and nobody has told it to delete the topic",
+              when=went_with_another),
         cause("V26", "its queue has another message in its place, or none, and the machine has lost its power",
               when=lambda rule, told: is_displaced(rule, told, power_loss=True)),
         cause("V3", "its queue has another message in its place, or none, and the process was killed",

@@ -13,6 +13,7 @@ from invariants.rules.answers import has_failed
 from invariants.rules.causes_of_filters import expressions, members_differ
 from invariants.rules.delays import comes_up_without, lost_power
 from invariants.rules.match import machine_of
+from invariants.rules.orders import is_to_go
 from invariants.rules.past import Reported
 from invariants.rules.rule import Rule, Told
 from invariants.rules.sending import COMMITS
@@ -89,10 +90,23 @@ def was_not_taken(rule: Rule, told: Told) -> bool:
     return bool(filled and filled[-1].event.percent)
 
 
+def went_with_another(rule: Rule, told: Told) -> bool:
+    """Whether its broker has deleted its queue since, though nobody has told it to delete the topic."""
+    record = _appended(rule, told)
+    return record is not None and _cut(rule, told) is None and _went_with_another(rule, record)
+
+
+def _went_with_another(rule: Rule, record: Reported) -> bool:
+    at, topic = record.at, record.event.topic
+    return not is_to_go(rule.past, at, topic, record.place) and any(
+        record.event.queue_id in one.event.queue_ids
+        for one in rule.past.of(events.QueuesDeleted, since=record.place, at=at, topic=topic))
+
+
 def is_displaced(rule: Rule, told: Told, *, power_loss: bool) -> bool:
     """Whether its queue names another record, or none, in its place, and its broker was killed, or lost its power."""
     record = _appended(rule, told)
-    if record is None or _cut(rule, told) is not None:
+    if record is None or _cut(rule, told) is not None or _went_with_another(rule, record):
         return False
     several = _in_log(rule, record.at)[record.event[1:4]] > 1
     unit = rule.views.queue_unit(record.at, *record.event[1:4])

@@ -12,6 +12,7 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import QueueData
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
+from invariants.rules.past import Past
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.views import Views
 
@@ -163,6 +164,13 @@ def _reported(order: events.OrderGiven) -> tuple[type, Any]:
     permission = events.WritePermAdded if order.wanted == (True,) else events.WritePermWiped
     kind: type = events.TopicDeleted if order.kind == ROUTE else permission
     return kind, kind(order.server, order.name)
+
+
+def is_to_go(past: Past, broker: str, topic: str, since: int) -> bool:
+    """Whether a broker was told to delete a topic, or has deleted it; since -- from this place of the past on."""
+    told = past.of(events.OrderGiven, since=since, server=broker, kind=TOPIC, name=topic)
+    return any(one.event.wanted is None for one in told) or bool(
+        past.of(events.TopicConfigDeleted, since=since, at=broker, topic=topic))
 
 
 def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...] | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from impl.broker.tables import TOPICS_PATH
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.common.headers import TopicRequestHeader
+from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
@@ -22,6 +25,7 @@ from impl.events import (
 )
 from impl.hosts.simulation.storage import NOTHING, Storage
 from impl.hosts.simulation.tape import ReplayTape
+from impl.ports.remoting import Command
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN, ROLLED_BACK
 from stateful_tests.worlds.casts import POLLING
@@ -50,10 +54,10 @@ def begin(world: World, flush: FlushDiskType = FlushDiskType.SYNC_FLUSH, **setti
     world.run(2_000)
 
 
-def produce(world: World, count: int, queues: int = 1) -> list[int]:
+def produce(world: World, count: int, queues: int = 1, topic: str = "orders") -> list[int]:
     """So many messages are sent, and no more; the codes that the producer is answered."""
     since_ms = world.now_ms
-    world.add_producer(PRODUCER, Sending("orders", queues=queues))
+    world.add_producer(PRODUCER, Sending(topic, queues=queues))
     world.run(count * SEND_EVERY_MS + 100)
     world.simulation.kill(PRODUCER)
     del world.simulation.boots[PRODUCER]
@@ -155,6 +159,22 @@ def test_v33_a_unit_that_the_disk_does_not_take_counts_as_written() -> None:
         world.run(2 * SEND_EVERY_MS + 100)
         written = next(one for one in sent(world) if one.queue_id == 1)
         assert world.views.queue_unit(BROKER, "orders", 1, 0) == 0 != written.commit_log_offset
+
+
+def test_v41_the_deletion_of_a_topic_takes_the_queue_of_another_one_that_a_loss_of_power_has_taken_from_the_table(
+) -> None:
+    with World() as world:
+        begin(world)
+        before = content(world, TOPICS_PATH)
+        assert produce(world, 1, topic="payments") == [ACCEPTED]
+        crash(world, power_loss=True)
+        world.simulation.disks[BROKER].change(TOPICS_PATH, before)
+        restart(world)
+        assert "payments" not in world.views.topics(BROKER)
+        assert world.views.queue_units(BROKER)["payments", 0] == (0, 1)
+        world.ask(f"{BROKER}:10911", Command(RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("archive")))
+        assert world.views.log_records(BROKER)[0].topic == "payments"
+        assert ("payments", 0) not in world.views.queue_units(BROKER)
 
 
 def produce_delayed(world: World, level: int) -> set[str | None]:

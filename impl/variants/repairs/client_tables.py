@@ -1,21 +1,30 @@
-"""Repairs of what a broker keeps beside its lists of members: filters, retry topics, producers, offsets of groups."""
+"""Repairs of what a broker keeps beside its lists of members: filters, topics, producers, offsets of groups."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import cast
 
+from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_manager import ConsumerManager
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.topic_config_manager import TopicConfigManager
+from impl.common.headers import TopicRequestHeader
 from impl.common.heartbeat_data import ConsumerData
+from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import not_null
 from impl.decisions.java_text import split
+from impl.decisions.names import is_system_topic, validate_topic
 from impl.hash_map import HashMap
+from impl.ports.remoting import Command, Connection
 from impl.ports.threads import UNINTERRUPTED, Interleave, Threads
+from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
+
+_Deletion = Callable[[AdminBrokerProcessor, Connection, Command], Awaitable[Command]]
 
 
 @replace(ConsumerManager, "register_consumer")
@@ -90,6 +99,23 @@ def _leave_groups_out(self: ConsumerOffsetManager, topic: str, filter_groups: st
     return dict(least.entries())
 
 
+@around(AdminBrokerProcessor, "delete_topic")
+def _keep_other_queues(original: _Deletion) -> _Deletion:
+    async def delete_topic(self: AdminBrokerProcessor, channel: Connection, request: Command) -> Command:
+        """Of the queues only those of the topic go."""
+        header: TopicRequestHeader = request.header
+        if not validate_topic(header.topic)[0] or is_system_topic(header.topic):
+            return await original(self, channel, request)
+        await self.node.lock(self.monitor)
+        self.topic_config_manager.delete_topic_config(header.topic)
+        queues = cast("StoreTables", self.message_store).consume_queue_table
+        self.message_store.clean_unused_topic({*queues.key_set()} - {header.topic})
+        self.node.unlock(self.monitor)
+        return Command(ResponseCode.SUCCESS)
+
+    return delete_topic
+
+
 REPAIRS = (
     Variant(
         "compile_before_change", "repair", "A filter is compiled before the members are told of its subscription.",
@@ -110,5 +136,9 @@ REPAIRS = (
         "query_deletes_nothing", "repair", "A query leaves groups out of its answer, and not out of the table.",
         "the idea: a look at each key in ConsumerOffsetManager#queryMinOffsetInAllGroup", ("B-20",),
         (_leave_groups_out,),
+    ),
+    Variant(
+        "delete_own_queues", "repair", "The deletion of a topic takes its own queues only.",
+        "apache/rocketmq #5823, #5824: MessageStore#deleteTopics", ("V41",), (_keep_other_queues,),
     ),
 )

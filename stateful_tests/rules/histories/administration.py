@@ -17,8 +17,10 @@ from impl.events import (
     OrderDone,
     OrderGiven,
     ProcessKilled,
+    QueuesDeleted,
     RegistrationEncoded,
     SendAttempted,
+    TopicConfigDeleted,
 )
 from invariants.rules import deadlines
 from invariants.rules.administration import heard, polled
@@ -97,6 +99,8 @@ LATER = given(deadlines.handled(CALM) + 10, wanted=None), done(deadlines.handled
 DELETED = given(1, wanted=None), done(2, wanted=None)
 LEFT = {(TOPIC, 0): (0, 1), ("orders", 0): (0, 1)}
 SENT = (1, B, MessageAppended(B, TOPIC, 0, 0, 0, 100, "k"))
+KEEP = "other_topics_keep_their_queues"
+TAKEN, GOES = (2, B, TopicConfigDeleted(B, TOPIC)), (2, B, QueuesDeleted(B, TOPIC, (0,)))
 STARTED, PUT = (0, B, BrokerStarted(B, B, 0)), (1, NS, KVConfigPut(NS, "ORDER_TOPIC_CONFIG", TOPIC, "broker-a:2"))
 UNFORCED = (0, B, BrokerStarted(B, B, 0, ("forceRegister = false",)))
 POLLED_MS = 1_000_000
@@ -116,6 +120,15 @@ HISTORIES = (
             views=Tables(queue_units=LEFT)),
     Written("deleted_topic_takes_its_messages", DELETED, (given(1, "group", None), done(2, "group", None)),
             bounds=CALM, views=Tables(queue_units=LEFT)),
+    Written(KEEP, (SENT, GOES), (GOES,), bounds=CALM, causes=("V41",), says="which was not to be deleted"),
+    Written(KEEP, (SENT, GOES), (SENT, TAKEN, GOES), bounds=CALM, views=Tables(topics={TOPIC: OPEN}), causes=()),
+    Written(KEEP, (SENT, TAKEN, SENT, GOES), (SENT, given(1, wanted=None), GOES), bounds=CALM),
+    *(Written(KEEP, (SENT, other, GOES), (SENT, given(1, wanted=None), GOES), bounds=CALM) for other in (
+        given(1), given(1, "group", None), given(1, name="orders", wanted=None),
+        (1, OPERATOR, OrderGiven(OTHER, "topic", TOPIC, None)), (1, B, TopicConfigDeleted(B, "orders")),
+        (1, OTHER, TopicConfigDeleted(OTHER, TOPIC)))),
+    *(Written(KEEP, (SENT, GOES), (SENT, other), bounds=CALM) for other in (
+        (2, B, QueuesDeleted(B, "orders", (0,))), (2, OTHER, QueuesDeleted(OTHER, TOPIC, (0,))))),
     Written("made_topic_is_announced", (given(2), done(4)), (given(2), announced(3, TOPIC), done(4))),
     Written("made_topic_is_announced", (announced(1, TOPIC), given(2), done(4)),
             (given(2), announced(2, TOPIC), done(4))),

@@ -21,9 +21,12 @@ from impl.events import (
     OffsetCorrected,
     OffsetSent,
     OffsetUpdated,
+    OrderGiven,
     ProcessKilled,
+    QueuesDeleted,
     StoreLoaded,
     SubscriptionUpdated,
+    TopicConfigDeleted,
 )
 from invariants.histories.operations import COMMITTED_HALF, OF_OWNERS, ROLLED_BACK, Operation
 from invariants.rules.bounds import Bounds
@@ -73,6 +76,18 @@ def killed(ms: int, *, power_loss: bool = True) -> Told:
 def loaded(ms: int, end: int, how: str = "SYNC_FLUSH") -> Told:
     """The store of the broker has recovered."""
     return ms, B, StoreLoaded(B, 0, end, how)
+
+
+def deletes(ms: int, topic: str = "orders", queue_id: int = 0, at: str = B) -> Told:
+    """A broker deletes a queue of a topic."""
+    return ms, at, QueuesDeleted(at, topic, (queue_id,))
+
+
+def ordered(
+    ms: int, server: str = B, kind: str = "topic", name: str = "orders", wanted: tuple[int, ...] | None = None,
+) -> Told:
+    """An operator tells a broker how a topic is to be, or to delete it."""
+    return ms, "operator", OrderGiven(server, kind, name, wanted)
 
 
 def corrected(ms: int, mq: MessageQueue = MQ, offset: int = 1) -> Told:
@@ -201,6 +216,17 @@ HISTORIES = (
     lost(EARLY_FULL, appended(15), dispatched(16), killed(39), SHORT, causes=()),
     lost(appended(15), *CUT_THERE, kept=(appended(15), killed(39), ASYNC)),
     lost(appended(15), *CUT_THERE, kept=(started(0, at=OTHER_B), *CUT_THERE[1:])),
+    # V41: its queue was deleted, and nobody has told its broker to delete the topic.
+    lost(appended(15), deletes(16), views=has(100, unit=None), causes=("V41",)),
+    lost(appended(15), killed(39), LONG, deletes(41), views=has(100, unit=None), causes=("V41",)),
+    lost(appended(15), killed(39), SHORT, deletes(41), views=has(100, unit=None), causes=()),
+    lost(deletes(14), appended(15), views=has(100, unit=None), causes=()),
+    *(lost(appended(15), other, views=has(100, unit=None), causes=())
+      for other in (deletes(16, "invoices"), deletes(16, queue_id=1), deletes(16, at=OTHER_B))),
+    *(lost(appended(15), told, deletes(17), views=has(100, unit=None), causes=causes) for told, causes in (
+        ((16, B, TopicConfigDeleted(B, "orders")), ()), ((16, B, TopicConfigDeleted(B, "invoices")), ("V41",)),
+        (ordered(16), ()), (ordered(16, wanted=(2, 2, 6, 0)), ("V41",)), (ordered(16, kind="group"), ("V41",)),
+        (ordered(16, server=OTHER_B), ("V41",)), (ordered(16, name="invoices"), ("V41",)))),
     # L3: its tag is red, and its broker filters by the tags of another member.
     lost(appended(15), *TOLD, put(16, "green"), views=tagged("red"), causes=("L3",)),
     lost(put(14, "green"), appended(15), *TOLD, views=tagged("red"), causes=("L3",)),
