@@ -61,7 +61,7 @@ class BrokerConfig:
     wait_time_in_transaction_queue_ms: int = 3_000
 
     def switched(self) -> tuple[str, ...]:
-        """The switches, and the cluster, that are not as they are shipped, as the file has them.
+        """The switches, the cluster and the permission that are not as they are shipped, as the file has them.
 
         One of them is "compressedRegister = true".
         """
@@ -70,7 +70,7 @@ class BrokerConfig:
         return tuple(f"{_in_file(name)} = {_value(getattr(self, name))}" for name in changed)
 
 
-_IN_FILE = {"cluster_name": "brokerClusterName"}
+_IN_FILE = {"cluster_name": "brokerClusterName", "broker_permission": "brokerPermission"}
 
 
 def _in_file(name: str) -> str:
@@ -79,6 +79,6 @@ def _in_file(name: str) -> str:
     return _IN_FILE.get(name, first + "".join(other.capitalize() for other in others))
 
 
-def _value(value: bool | str) -> str:
+def _value(value: bool | int | str) -> str:
     """As the file has it."""
-    return str(value).lower() if isinstance(value, bool) else value
+    return str(value).lower() if isinstance(value, bool) else str(value)

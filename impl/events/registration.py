@@ -8,7 +8,8 @@ from typing import NamedTuple
 class BrokerStarted(NamedTuple):
     """BrokerController#start: it listens; nobody knows of it yet.
 
-    settings -- switches of BrokerConfig that do not stand as they are shipped, as "name = value".
+    settings -- switches of BrokerConfig, its cluster and its permission, where they are not as they are shipped, as
+    "name = value".
     """
 
     broker: str

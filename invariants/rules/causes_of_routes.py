@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from impl import events
-from impl.decisions.names import RMQ_SYS_SELF_TEST_TOPIC
+from impl.decisions.names import MASTER_ID, RMQ_SYS_SELF_TEST_TOPIC
 from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
 from invariants.rules.past import Reported, place_of, said
+from invariants.rules.routes import queues_of
 from invariants.rules.rule import Ascription
+
+_PERMISSION = "brokerPermission"
 
 
 def _namesrv(found: Finding) -> str | None:
@@ -40,10 +44,14 @@ def _was_known_before(rule: Any, increment: Reported) -> bool:
 
 
 def _was_promoted(rule: Any, found: Finding) -> bool:
-    """Whether a machine has started the broker under another id before."""
-    started = rule.past.of(events.BrokerStarted, broker_name=said(found, "broker_name"))
-    return any(one.at == other.at and one.event.broker_id != other.event.broker_id
-               for one in started for other in started)
+    """Whether an address that was no master's was registered as that of the master under the version that it had."""
+    versions: dict[str, tuple[int, Any]] = {}
+    for one in rule.past.of(events.BrokerRegistered, namesrv=_namesrv(found), broker_name=said(found, "broker_name")):
+        before_id, version = versions.get(one.event.broker_addr, (MASTER_ID, None))
+        if before_id != one.event.broker_id == MASTER_ID and version == one.event.version:
+            return True
+        versions[one.event.broker_addr] = one.event.broker_id, one.event.version
+    return False
 
 
 class topics_are_not_installed(Ascription):
@@ -77,14 +85,51 @@ def _has_lost_the_topic(rule: Any, found: Finding) -> bool:
                    if broker.broker_name == said(found, "broker_name"))
 
 
+def _differs_in(rule: Any, found: Finding, *names: str) -> Iterator[Reported]:
+    """The last starts of masters of whose topic the name server routes these fields otherwise, and no others."""
+    topic, broker_name = said(found, "topic"), said(found, "broker_name")
+    routed = queues_of(rule.views, said(found, "at"), broker_name).get(topic)
+    for broker in rule.views.brokers() if routed is not None else ():
+        real = rule.views.topics(broker.machine).get(topic)
+        started = rule.past.last(events.BrokerStarted, at=broker.machine, broker_name=broker_name, broker_id=MASTER_ID)
+        if real is not None and started is not None and routed == real._replace(
+                **{name: getattr(routed, name) for name in names}):
+            yield started
+
+
+def _setting(started: Reported, name: str) -> str | None:
+    """What a broker was started with; None: what is shipped."""
+    return next((one for one in started.event.settings if one.startswith(f"{name} = ")), None)
+
+
+def _kept_its_version(rule: Any, found: Finding, started: Reported) -> bool:
+    """Whether a broker was permitted something else before, and its version was the same where nobody had missed it."""
+    before = rule.past.of(events.BrokerStarted, at=started.at)
+    earlier = max((one for one in before if one.place < started.place), default=None)
+    registered = [one for one in rule.past.of(
+        events.BrokerRegistered, namesrv=_namesrv(found), broker_name=started.event.broker_name)
+        if machine_of(one.event.broker_addr) == started.at]
+    last = max((one for one in registered if one.place < started.place), default=None)
+    first = min((one for one in registered if one.place > started.place), default=None)
+    return (earlier is not None and _setting(earlier, _PERMISSION) != _setting(started, _PERMISSION)
+            and last is not None and first is not None and last.event.version == first.event.version
+            and not any(one.place < first.place for one in rule.past.of(
+                events.BrokerLiveRemoved, since=last.place, namesrv=_namesrv(found),
+                broker_addr=first.event.broker_addr)))
+
+
 class route_differs_from_its_broker(Ascription):
-    """A broker has deleted what it does not take back, or has registered less than it has."""
+    """A broker has deleted what it does not take back, has registered less than it has, or under the same version."""
 
     judges = "routes_say_what_brokers_have"
     excuses = (
         cause("N-14", "the broker has not the topic any more", when=_has_lost_the_topic),
-        cause("N-23", "the broker has the topic with other flags",
-              when=lambda rule, found: not _has_lost_the_topic(rule, found)),
+        cause("N-23", "the broker has the topic with flags, and compresses its registrations",
+              when=lambda rule, found: any(
+                  _setting(one, "compressedRegister") for one in _differs_in(rule, found, "topic_sys_flag"))),
+        cause("N-30", "the broker was started with another permission, under the version that was known",
+              when=lambda rule, found: any(
+                  _kept_its_version(rule, found, one) for one in _differs_in(rule, found, "perm", "topic_sys_flag"))),
     )
 
 

@@ -177,7 +177,8 @@ def _differences(routed: QueueData, real: QueueData | None) -> str:
 class routes_say_what_brokers_have(Promise):
     """After the last fault what is routed of a topic, its queues, permissions and flags, is what the broker has."""
 
-    shipped = "violated: N-14 a topic is deleted at its broker, N-23 a compressed registration lacks flags"
+    shipped = ("violated: N-14 a topic is deleted at its broker, N-23 a compressed registration lacks flags, N-30 a "
+               "version says nothing of the broker's permission")
     cite = "RouteInfoManager#registerBroker, #createAndUpdateQueueData"
     about = "at broker_name topic"
     within_ms = deadlines.all_expired

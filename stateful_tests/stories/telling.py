@@ -117,7 +117,7 @@ BREAKS: Mapping[str, str] = {
     "members_have_even_shares": "A-9",
     "route_fits_together": "N-9",
     "routes_lead_to_the_living": "N-12 N-25",
-    "routes_say_what_brokers_have": "N-14 N-23",
+    "routes_say_what_brokers_have": "N-14 N-23 N-30",
     "what_is_taken_away_stays_away": "N-13 N-14",
     "cluster_info_fits_together": "N-10 N-26",
     "key_values_survive": "N-24",

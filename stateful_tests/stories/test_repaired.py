@@ -196,6 +196,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (routes.test_n22_a_name_server_that_hangs_holds_up_new_groups_and_the_offsets, "topics_are_announced_later",
      "new == []"),
     (routes.test_n23_a_compressed_registration_loses_the_unit_flag, "compress_all_of_a_topic", "== []"),
+    (routes.test_n30_a_broker_that_starts_again_with_another_permission_is_routed_with_the_former_one,
+     "permission_has_a_version", "== [PERM_READ | PERM_WRITE]"),
     (routes.test_n24_two_writers_of_the_key_values_leave_no_file, "key_values_one_writer", "paused.hit"),
     (routes.test_n25_a_close_that_finds_the_event_queue_full_is_forgotten, "all_events_wait", "EventDropped"),
     (routes.test_n26_a_broker_that_changes_its_cluster_stays_in_the_old_one_too, "one_cluster_for_a_name",

@@ -267,6 +267,15 @@ def test_n23_a_compressed_registration_loses_the_unit_flag() -> None:
         assert unit_topics(world, world.brokers[BROKER]) == ["cells"]
 
 
+def test_n30_a_broker_that_starts_again_with_another_permission_is_routed_with_the_former_one() -> None:
+    with World() as world:
+        stage(world)
+        world.restart_broker_as(BROKER, broker_permission=PERM_READ)
+        world.run(31_000)
+        assert len(world.events(BrokerRegistered)) > 2
+        assert perms(world, "orders") == [PERM_READ | PERM_WRITE]
+
+
 def test_n12_the_route_to_a_dead_master_is_believed_for_two_minutes() -> None:
     with World() as world:
         stage(world)

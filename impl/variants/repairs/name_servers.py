@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 
+from impl.broker import tables
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.client_config import ClientConfig
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.mq_client_manager import MQClientManager
+from impl.common.config_manager import parsed_json
 from impl.common.request_code import ResponseCode
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.events import NameServerChosen
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import LOCK_TIMEOUT_MS, RemotingClient
@@ -21,6 +26,7 @@ from impl.variants.variant import Variant, around, replace
 WAIT_FOR_SERVICE_MS = 45_000  # NamesrvConfig.waitSecondsForService, of 5.1.0
 TIMER_THREADS = 8
 """For three periodic jobs, and delayed unlocks that wait for connections."""
+_ALL, _PERMISSION = PERM_READ | PERM_WRITE, "brokerPermission"
 _WAITS = "waits_for_brokers"  # in the attributes of a RouteInfoManager
 
 
@@ -114,6 +120,30 @@ def _connect_before_the_call(original: Callable[..., Awaitable[Command]]) -> Cal
     return invoke_sync
 
 
+@around(tables, "topics_text")
+def _write_the_permission(original: Callable[[TopicConfigManager], str]) -> Callable[[TopicConfigManager], str]:
+    def topics_text(manager: TopicConfigManager) -> str:
+        """The file of the topics says what the broker is permitted, unless that is everything."""
+        text, permission = original(manager), manager.config.broker_permission
+        return text if permission == _ALL else json.dumps(json.loads(text) | {_PERMISSION: permission})
+
+    return topics_text
+
+
+@around(tables, "load_topics")
+def _count_up_for_another(
+    original: Callable[[TopicConfigManager, str], None],
+) -> Callable[[TopicConfigManager, str], None]:
+    def load_topics(manager: TopicConfigManager, text: str) -> None:
+        """Another permission than that of the file is a change of all topics."""
+        original(manager, text)
+        if parsed_json(text).get(_PERMISSION, _ALL) != manager.config.broker_permission:
+            manager.data_version.next_version(manager.now_ms())
+            manager.persist()
+
+    return load_topics
+
+
 @around(MQClientInstance, "__init__")
 def _threads_for_all_timers(original: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: MQClientInstance, node: Node, config: ClientConfig, manager: MQClientManager) -> None:  # noqa: N807  # the constructor that it replaces
@@ -143,6 +173,11 @@ REPAIRS = (
         "connect_before_the_call", "repair", "A call does not use up its time with the way to a name server.",
         "apache/rocketmq #7056, #7057, the idea: what connecting has cost closes no connection", ("R-3",),
         (_connect_before_the_call,),
+    ),
+    Variant(
+        "permission_has_a_version", "repair", "A start with another brokerPermission raises the version of the topics.",
+        "the idea: what AdminBrokerProcessor#updateBrokerConfig does, for a start as well", ("N-30",),
+        (_write_the_permission, _count_up_for_another),
     ),
     Variant(
         "threads_for_all_timers", "repair", "The timer of a client has a thread for each of its jobs.",
