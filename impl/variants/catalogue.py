@@ -10,6 +10,7 @@ from impl.variants.bugs import (
     copies,
     expiries,
     flushing,
+    full_batches,
     full_files,
     inquiries,
     lasting,
@@ -27,6 +28,7 @@ from impl.variants.bugs import (
     producing,
     pull_answers,
     pulling,
+    queue_counts,
     rebalancing,
     replicas as replica_bugs,
     requests as request_bugs,
@@ -78,7 +80,8 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *copies.BUGS, *retries.BUGS, *pulling.BUGS, *inquiries.BUGS, *producing.BUGS, *administration.BUGS,
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
-    *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS,
+    *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
+    *full_batches.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

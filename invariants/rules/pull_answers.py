@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from impl import events
@@ -120,6 +120,84 @@ def _is_sent_into(asked: Asked, now: Ends, offset: int) -> bool:
     at_begin = asked.offset < now.begin and before.begin <= offset <= now.begin
     at_end = before.end <= offset <= now.end and now.begin > 0
     return at_begin or (asked.offset > before.end and (at_end or offset == before.begin == 0))
+
+
+class Reading(NamedTuple):
+    """A pull of a master: where it begins, how many messages it wants, and from where on memory held the log then."""
+
+    offset: int
+    broker: str
+    most: int
+    memory_begin: int
+
+
+class Limit(NamedTuple):
+    """How much of one kind of memory an answer has at most, but for its first message."""
+
+    messages: int
+    size_bytes: int
+
+
+class pull_finds_as_many_as_fit(Rule):
+    """A master that finds messages gives as many as the pull wants, and ends before the first that is too much.
+
+    That is the ninth, or what exceeds 64 KiB, if it lies on the disk, and the 33rd, or what exceeds 256 KiB, if memory
+    holds it. The first one is given however long it is. Otherwise an answer ends where its queue ends, or a file of it.
+    Looked at where none was passed over. What goes from memory to the disk meanwhile counts for either.
+    """
+
+    cite = ("DefaultMessageStore#getMessage: isTheBatchFull, MessageStoreConfig: maxTransferCountOnMessageInDisk, "
+            "maxTransferBytesOnMessageInDisk, maxTransferCountOnMessageInMemory, maxTransferBytesOnMessageInMemory")
+    about = "at client_id group mq"
+
+    # The pulls that are on their way to masters.
+    asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
+
+    @on(events.PullSuspended)
+    def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
+        broker = machine_of(event.asked)
+        self.asked.pop((at, *event[:3]), None)
+        if self.facts.is_master(broker):
+            self.asked[at, *event[:3]] = Reading(event.offset, broker, event.most, self.views.memory_begin(broker))
+
+    @on(events.ProcessKilled, events.BrokerStarted, events.QueuesDeleted)
+    def has_other_queues(self, _: int, at: str, event: object) -> None:
+        """What is in them may have changed its place."""
+        del event
+        self.asked.drop(lambda key: self.asked[key].broker == at)
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        asked = self.asked.pop((at, *event[:3]), None)
+        if asked is None or not event.messages or self.facts.pulled_ms(at, event) is None:
+            return
+        topic, _name, queue_id = event.mq
+        there = self.views.readable(asked.broker, topic, queue_id, asked.offset, event.messages + 1)
+        wrong = "" if event.next_begin_offset != asked.offset + event.messages else self._wrong(asked, event, there)
+        if wrong:
+            yield self.told(f"{asked.broker} answers {at}, who wants {asked.most} of {queue_text(event.mq)} from "
+                            f"{asked.offset} on, with {event.messages} messages: {wrong}", at, *event[:3])
+
+    def _wrong(self, asked: Reading, event: events.PullAnswered, there: Sequence[tuple[int, int]]) -> str:
+        """What is wrong with an answer that leaves nothing out; there -- place and size of what the queue has."""
+        given, behind = there[:event.messages], there[event.messages:]
+        begins = asked.memory_begin, self.views.memory_begin(asked.broker)
+        for number in range(1, len(given)):
+            if all(_is_too_much(given[:number], given[number], begin) for begin in begins):
+                return f"number {number + 1} is too much"
+        is_behind = bool(behind) and event.next_begin_offset < event.end and event.messages < asked.most
+        if is_behind and not any(_is_too_much(given, behind[0], begin) for begin in begins):
+            return "there is room for the next one"
+        return ""
+
+
+def _is_too_much(given: Sequence[tuple[int, int]], one: tuple[int, int], memory_begin: int) -> bool:
+    """Whether a message is left for the next pull. given -- what the answer has; of each its place and its size."""
+    limit = _OF_DISK if one[0] < memory_begin else _OF_MEMORY
+    return len(given) >= limit.messages or sum(size for _, size in given) + one[1] > limit.size_bytes
+
+
+_OF_DISK, _OF_MEMORY = Limit(8, 64 * 1024), Limit(32, 256 * 1024)
 
 
 class held_pull_waits_for_what_comes_next(Rule):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from itertools import takewhile
 
 from impl.broker.controller import BrokerController
 from impl.decisions.flags import COMPRESSED_FLAG
@@ -156,6 +157,24 @@ class StoreViews:
             return None
         return _lies_far_back(store, queue, index)
 
+    def readable(self, broker: str, topic: str, queue_id: int, index: int, most: int) -> tuple[tuple[int, int], ...]:
+        """Where the messages of a queue lie in the log, and how long they are, from an offset of it on.
+
+        So many at most, and those only whose units lie in the file in which that of the first one lies.
+        """
+        store = self._store(broker)
+        queue = None if store is None else queue_of(store, topic, queue_id)
+        if queue is None:
+            return ()
+        in_file = queue.mapped_file_size // CQ_STORE_UNIT_SIZE
+        units = map(queue.unit, range(index, index + min(most, in_file - index % in_file)))
+        return tuple((unit.offset, unit.size) for unit in takewhile(lambda one: one is not None, units) if unit)
+
+    def memory_begin(self, broker: str) -> int:
+        """The offset of the log from which on memory is taken to hold it; 0 where no broker runs."""
+        store = self._store(broker)
+        return 0 if store is None else _memory_begin(store)
+
     def queue_units(self, broker: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Topic and queue id to the first number of a unit and the one behind the last, equal where there is none."""
         store = self._store(broker)
@@ -213,9 +232,14 @@ def _end(queue: ConsumeQueue) -> int:
 
 def _lies_far_back(store: DefaultMessageStore, queue: ConsumeQueue, index: int = 0) -> bool:
     """Whether this offset of a queue is behind the part of the log that memory holds."""
-    unit, config = queue.unit(index), store.config
-    memory_bytes = config.total_physical_memory_bytes * config.access_message_in_memory_max_ratio // 100
-    return unit is not None and store.commit_log.get_max_offset() - unit.offset > memory_bytes
+    unit = queue.unit(index)
+    return unit is not None and unit.offset < _memory_begin(store)
+
+
+def _memory_begin(store: DefaultMessageStore) -> int:
+    """The offset of the log from which on memory is taken to hold it."""
+    memory_bytes = store.config.total_physical_memory_bytes * store.config.access_message_in_memory_max_ratio // 100
+    return store.commit_log.get_max_offset() - memory_bytes
 
 
 def _records(store: DefaultMessageStore, offset: int = 0) -> list[StoredRecord]:

@@ -352,6 +352,18 @@ PLANTED = (
     ("held_queue_is_committed_again", "repaired+seeded-unchanged-is-not-committed", "stored", "calm", 0),
     ("waiting_queue_is_committed", "repaired+seeded-zero-is-not-committed", "clustering", "calm", 0),
     ("illegal_offset_is_corrected", "repaired+seeded-corrections-begin-again", "broadcasting", "calm", 1),
+    ("producers_know_the_queues", "repaired+seeded-read-queues-are-written", "uneven", "calm", 0),
+    ("broker_takes_messages", "repaired+seeded-all-are-written-as-the-first", "uneven", "calm", 0),
+    ("route_cache_becomes_true", "repaired+seeded-all-are-read-as-the-first", "uneven", "calm", 1),
+    ("queue_is_one_of_the_list", "repaired+seeded-least-bad-has-the-most-queues", "uneven", "calm", 0),
+    ("broker_takes_messages", "repaired+seeded-late-senders-are-refused", "uneven", "calm", 0),
+    ("routes_say_what_brokers_have", "repaired+seeded-last-number-of-queues-counts", "uneven", "calm", 0),
+    ("pull_finds_as_many_as_fit", "repaired+seeded-disks-are-read-as-memory", "hungry", "calm", 0),
+    ("pull_finds_as_many_as_fit", "repaired+seeded-memory-is-read-as-a-disk", "hungry", "calm", 0),
+    ("pull_finds_as_many_as_fit", "repaired+seeded-answers-have-any-size", "hungry", "calm", 0),
+    ("pull_finds_as_many_as_fit", "repaired+seeded-answers-have-one-more", "hungry", "calm", 0),
+    ("retried_pull_goes_on", "repaired+seeded-first-message-must-fit", "hungry", "calm", 0),
+    ("pull_finds_as_many_as_fit", "repaired+seeded-kilobytes-have-1000-bytes", "hungry", "calm", 0),
 )
 
 

@@ -19,7 +19,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.hash_map import ConcurrentHashMap
-from impl.store.message_store_config import BrokerRole, FlushDiskType
+from impl.store.message_store_config import BrokerRole, FlushDiskType, MessageStoreConfig
 from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import (
@@ -55,6 +55,7 @@ from stateful_tests.worlds.producers import (
     TOGETHER_ASYNC,
     TOGETHER_TO,
     Sending,
+    latency_aware,
 )
 from stateful_tests.worlds.pullers import Pulling
 from stateful_tests.worlds.requesters import ASK, ASK_LATER
@@ -78,6 +79,16 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
+ALIKE, UNEVEN = ((4, 4), (4, 4)), ((4, 4), (3, 2))
+"""How many queues of a topic each master has, to read and to write."""
+DEEP_PAST = Past(((TOPIC, 1, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),
+                 tuple(zip(PAST_MS[1:], (60, 60), strict=True)), long=(TOPIC,))
+"""Queues from which a pull may want more than it is given; messages of one topic are long."""
+DEEP = replace(STORE, mapped_file_size_commit_log=256 * 1024, configured_file_size_consume_queue=2_000,
+               max_message_size=128 * 1024, total_physical_memory_bytes=2 * 1024 * 1024)
+"""Their store: memory has the newer half."""
+MANY = 64
+"""How many messages a pull wants that wants more than it is given."""
 SELDOM, RARELY = (16, 12_000), (10, 45_000)
 """Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
 LARGE_BYTES = 768 * 1024
@@ -91,25 +102,28 @@ HOLDS = ROLLBACK, ROLLBACK, ROLLBACK, EXCEPTION, LATER, NULL
 def servers(  # noqa: PLR0913  # who is there differs in as many ways
     world: World, *, slaves: int = 0, past: Past | None = None, rooms: Sequence[str] = ("", ""), namesrvs: int = 2,
     more: Sequence[TopicConfig] = (), of: Sequence[str] = BROKERS, own: Sequence[Mapping[str, Any]] = ({}, {}),
-    order_message_enable: bool = False, **settings: Any,
+    order_message_enable: bool = False, queues: Sequence[tuple[int, int]] = ALIKE, old: MessageStoreConfig = OLD,
+    **settings: Any,
 ) -> None:
     """So many name servers, two masters with two topics, so many slaves of each, and an operator's machine.
 
-    of -- the masters that have slaves. past -- what the masters have stored before. rooms -- what the names of the
-    masters begin with. more -- topics that they have besides. order_message_enable -- of NamesrvConfig. settings --
-    fields of BrokerConfig; own -- those that only the first, or the second master has.
+    of -- the masters that have slaves. past -- what the masters have stored before; old -- how they keep messages then.
+    rooms -- what the names of the masters begin with. more -- topics that they have besides. order_message_enable -- of
+    NamesrvConfig. queues -- how many each master has of TOPIC, to read and to write. settings -- fields of
+    BrokerConfig; own -- those that only the first, or the second master has.
     """
     for number in range(namesrvs):
         world.add_namesrv(f"nameserver{number + 1}", order_message_enable=order_message_enable)
-    topics = [TopicConfig(TOPIC, 4, 4), TopicConfig(OTHER_TOPIC, 2, 2), *more]
+    others = [TopicConfig(OTHER_TOPIC, 2, 2), *more]
     if past is not None:
-        world.store_config = OLD
-        topics.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
+        world.store_config = old
+        others.append(TopicConfig(get_retry_topic(GROUP), 1, 1))
+    topics = {machine: [TopicConfig(TOPIC, *many), *others] for machine, many in zip(BROKERS, queues, strict=True)}
     for machine, room, one in zip(BROKERS, rooms, own, strict=True):
-        world.add_broker(machine, f"{room}{machine}", topics=topics, past=past, **settings, **one)
+        world.add_broker(machine, f"{room}{machine}", topics=topics[machine], past=past, **settings, **one)
     for broker_id, machine in product(range(1, slaves + 1), of):
         name = f"{machine}-slave{'' if broker_id == 1 else broker_id}"
-        world.add_broker(name, machine, topics=topics, broker_id=broker_id, **settings)
+        world.add_broker(name, machine, topics=topics[machine], broker_id=broker_id, **settings)
     world.add_tester(OPERATOR)
     world.run(100)
 
@@ -258,6 +272,14 @@ def throttled(world: World) -> None:
     world.add_puller("assigner1", FEW_TO_POLL)
 
 
+def hungry(world: World) -> None:
+    """Members of a group whose pulls want more than brokers give at once; much is on disks, and much in memory."""
+    world.pull_batch_size = MANY
+    servers(world, past=DEEP_PAST, queues=((1, 1), (1, 1)), old=DEEP)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, WITH_INVOICES, idle=machine in SPARE)
+
+
 def tenants(world: World) -> None:
     """A world like `stored`, in which two tenants call their topics and groups alike, each in its own namespace."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
@@ -317,6 +339,15 @@ def sending(
             world.add_producer(f"producer{number}", one)
 
     return build
+
+
+def uneven(world: World) -> None:
+    """A world like `sending`, whose second broker has fewer queues of the topic, and one more to read than to write."""
+    servers(world, queues=UNEVEN)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, latency_aware(Sending(TOPIC, (SYNC, ASYNC, TOGETHER))))
+    world.add_producer("producer2", Sending(TOPIC, (ORDERED, TOGETHER), rests=SELDOM))
 
 
 def sending_anyhow(world: World) -> None:

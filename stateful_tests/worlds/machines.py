@@ -43,7 +43,7 @@ MENDED_MS = 10_000
 REPLYING = ProducerConfig("R")
 """The producers of those who reply."""
 PULL_BATCH_SIZE = 2 * BATCH_MAX_SIZE
-"""How many messages a pull finds, at most."""
+"""How many messages a pull wants, if its workload says nothing else."""
 
 STORE = MessageStoreConfig(
     mapped_file_size_commit_log=64 * 1024, configured_file_size_consume_queue=6_000, max_message_size=16 * 1024,
@@ -64,7 +64,8 @@ class Machines(Course):
     producers, pullers -- machine to the application that sends there, or polls. transactions -- what became of those,
     by the id of their messages. selected -- the tags that a selector by properties selects. roles -- of masters that
     have another one than store_config says, by broker name. of_slaves -- fields of MessageStoreConfig that slaves have
-    otherwise. replying -- machine to the producer of those who reply there.
+    otherwise. replying -- machine to the producer of those who reply there. pull_batch_size -- how many messages each
+    pull wants of consumers that are added from now on.
     """
 
     def __init__(self, *course: Any, **settings: Any) -> None:
@@ -83,6 +84,7 @@ class Machines(Course):
         self.selected: dict[MessageSelector, str] = {}
         self.roles: dict[str, BrokerRole] = {}
         self.of_slaves: dict[str, Any] = {}
+        self.pull_batch_size = PULL_BATCH_SIZE
         self.replying: dict[str, DefaultMQProducer] = {}
         self.producers: dict[str, Producer] = {}
         self.pullers: dict[str, Puller] = {}
@@ -207,6 +209,7 @@ class Machines(Course):
         idle -- the process runs none of them until `join`. replies -- they reply to requests.
         """
         client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
+        pull_batch_size = self.pull_batch_size
 
         async def boot(node: Node) -> None:
             manager = MQClientManager(node)
@@ -214,7 +217,7 @@ class Machines(Course):
             for config in configs:
                 rolled_out = self.rolled_out.get(config.consumer_group, {})
                 config_now = replace(
-                    config, subscription={**config.subscription, **rolled_out}, pull_batch_size=PULL_BATCH_SIZE,
+                    config, subscription={**config.subscription, **rolled_out}, pull_batch_size=pull_batch_size,
                     consume_message_batch_max_size=BATCH_MAX_SIZE, strategy=self.strategy or config.strategy,
                 )
                 consumer = DefaultMQPushConsumerImpl(node, manager, client_config, config_now)

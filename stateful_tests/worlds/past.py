@@ -20,6 +20,9 @@ MESSAGE_MS = 100
 """So long after a message of a queue the next one of it is stored."""
 _HOST = InetSocketAddress(bytes((10, 0, 0, 1)), 10911)
 _BODY = b"stored long ago" * 4
+_LONG_BODY, _LONGEST_BODY, _LONGEST_EVERY = _BODY * 153, _BODY * 1_150, 16
+"""9,180 bytes, of which one pull may read 7 of a disk, and 28 of memory; 69,000 bytes, more than it may read of a disk,
+if there is anything else; and how many of the first ones stand between two of those."""
 
 
 class Past(NamedTuple):
@@ -27,10 +30,13 @@ class Past(NamedTuple):
 
     queues -- topic, how many queues it has, and which part of the messages each of them got: 1 all, 10 a tenth. times
     -- in their order how long before the world began (ms) so many messages were stored, MESSAGE_MS after one another.
+    long -- topics whose messages are long, and some so long
+    that a pull finds one of them and nothing else.
     """
 
     queues: tuple[tuple[str, int, int], ...]
     times: tuple[tuple[int, int], ...]
+    long: tuple[str, ...] = ()
 
 
 @cache
@@ -47,7 +53,7 @@ def disk_after(past: Past, config: MessageStoreConfig) -> MachineDisk:
             for number in range(count):
                 for topic, queues, one_in in past.queues:
                     if number % one_in == 0:
-                        _put_in_each(store, past, topic, queues)
+                        _put_in_each(store, past, topic, queues, _body(number) if topic in past.long else _BODY)
                 await node.sleep(MESSAGE_MS)
         store.shutdown()
 
@@ -57,10 +63,15 @@ def disk_after(past: Past, config: MessageStoreConfig) -> MachineDisk:
         return simulation.disks["past"]
 
 
-def _put_in_each(store: DefaultMessageStore, past: Past, topic: str, queues: int) -> None:
+def _body(number: int) -> bytes:
+    """That of a long message."""
+    return _LONGEST_BODY if number % _LONGEST_EVERY == _LONGEST_EVERY // 2 else _LONG_BODY
+
+
+def _put_in_each(store: DefaultMessageStore, past: Past, topic: str, queues: int, body: bytes) -> None:
     """Put a message in each queue of a topic, and dispatch it; what is to be tried again is of the first topic."""
     for queue_id in range(queues):
-        message = MessageExtBrokerInner(topic, _BODY, _HOST, _HOST, queue_id, born_timestamp=store.now_ms())
+        message = MessageExtBrokerInner(topic, body, _HOST, _HOST, queue_id, born_timestamp=store.now_ms())
         if topic.startswith(RETRY_GROUP_TOPIC_PREFIX):  # it has been sent back once
             message.reconsume_times = 1
             message.put_property(PROPERTY_RETRY_TOPIC, past.queues[0][0])

@@ -73,7 +73,66 @@ def puts(topic: str = "OFFSET_MOVED_EVENT", at: str = B) -> Told:
     return 1, at, MessageAppended(at, topic, 0, 0, 0, 100, None)
 
 
+ROOM = "pull_finds_as_many_as_fit"
+KIB, DEEP = 1024, 1_000_000
+_Place = tuple[int, int]
+
+
+def has(*sizes: int, memory: Any = 0) -> Tables:
+    """The sizes of the messages of a queue, one behind the other in the log, and where memory begins there."""
+    places = [(sum(sizes[:number]), size) for number, size in enumerate(sizes)]
+
+    def readable(_: str, __: str, ___: int, index: int, most: int) -> tuple[_Place, ...]:
+        return tuple(places[index:index + most])
+
+    return Tables(readable=readable, memory_begin=memory)
+
+
+def gives(messages: int, *, since: int = 0, end: int = 90, most: int = 64, going_on: int | None = None) -> list[Told]:
+    """A pull finds so many messages."""
+    return [asks(since, most), told(FOUND, since + messages if going_on is None else going_on, 0, end, messages)]
+
+
+SHORT, LONG, ON_DISK = has(*[KIB] * 90), has(*[9 * KIB] * 90), has(*[KIB] * 90, memory=DEEP)
+LONG_ON_DISK, MOVES = has(*[9 * KIB] * 90, memory=DEEP), has(*[KIB] * 90, memory=Turns(0, DEEP))
+GONE = Tables(readable=(), memory_begin=DEEP)
+ONE_IS_LONG = has(300 * KIB, KIB, KIB)
+
 HISTORIES = (
+    # How much: by number and by bytes, of the disk and of memory.
+    Written(ROOM, (START, *gives(9)), (START, *gives(8)), views=ON_DISK, says="with 9 messages: number 9 is too much"),
+    Written(ROOM, (START, *gives(7)), (START, *gives(8)), views=ON_DISK, says="7 messages: there is room for the next"),
+    Written(ROOM, (START, *gives(8)), (START, *gives(7)), views=LONG_ON_DISK),
+    Written(ROOM, (START, *gives(6)), (START, *gives(7)), views=LONG_ON_DISK),
+    Written(ROOM, (START, *gives(33)), (START, *gives(32)), views=SHORT),
+    Written(ROOM, (START, *gives(31)), (START, *gives(32)), views=SHORT),
+    Written(ROOM, (START, *gives(29)), (START, *gives(28)), views=LONG),
+    Written(ROOM, (START, *gives(27)), (START, *gives(28)), views=LONG),
+    # Exactly as many bytes as may be: it is not too much.
+    Written(ROOM, (START, *gives(3)), (START, *gives(4)), views=has(*[16 * KIB] * 9, memory=DEEP)),
+    Written(ROOM, (START, *gives(5)), (START, *gives(4)), views=has(*[16 * KIB] * 9, memory=DEEP)),
+    # The first message is given however long it is.
+    Written(ROOM, (START, *gives(2)), (START, *gives(1)), views=ONE_IS_LONG),
+    # Where memory begins counts for each message by itself.
+    Written(ROOM, (START, *gives(9, since=20)), (START, *gives(9, since=24)), views=has(*[KIB] * 33, memory=32 * KIB),
+            kept_views=has(*[KIB] * 33, memory=32 * KIB)),
+    # Less is left, or wanted; what is there goes to the disk, or has gone.
+    Written(ROOM, (START, *gives(3)), (START, *gives(3, end=3)), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (START, *gives(3, most=3)), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (START, *gives(3)), views=ON_DISK, kept_views=has(KIB, KIB, KIB, memory=DEEP)),
+    Written(ROOM, (START, *gives(9)), (START, *gives(9)), views=ON_DISK, kept_views=MOVES),
+    Written(ROOM, (START, *gives(7)), (START, *gives(8)), views=MOVES),
+    Written(ROOM, (START, *gives(33)), (START, *gives(32)), views=MOVES),
+    Written(ROOM, (START, *gives(9)), (START, *gives(9)), views=ON_DISK, kept_views=GONE),
+    # Something was passed over, nothing found, or nobody knows which pull it is.
+    Written(ROOM, (START, *gives(3)), (START, *gives(3, going_on=4)), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (START, *gives(0)), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (SLAVE, *gives(3)), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (START, *gives(8), gives(3)[1]), views=ON_DISK),
+    Written(ROOM, (START, *gives(3)), (START, asks(0, 64), GIVES_UP, *gives(3)), views=ON_DISK),
+    *(Written(ROOM, (START, *gives(3)), (START, asks(0, 64), one, gives(3)[1]), views=ON_DISK)
+      for one in (GIVES_UP, DIES, AGAIN, DELETED, (2, C, PullFailed(C, G, MQ)))),
+    Written(ROOM, (START, asks(0, 64), (1, "broker-b", DIES[2]), gives(3)[1]), (START, gives(3)[1]), views=ON_DISK),
     # Before the begin.
     Written(FITS, (START, asks(9), told(MOVED, 9)), (START, asks(9), told(MOVED, 10)), views=HAS,
             says="from 9 on, that it is to go on at 9, and its queue is 10 to 20"),
