@@ -53,16 +53,37 @@ class polls_follow_one_another(Polled):
     It begins anew where it has taken the queue again, or where the broker had no such offset.
     """
 
-    shipped = "violated: V26 a crash looks like a stop"
+    shipped = "violated: V26 a crash looks like a stop, X30 a seek is forgotten with its pull"
     cite = "DefaultLitePullConsumerImpl#poll, #seek, AssignedMessageQueue"
     excuses = (
         DISK_WAS_FULL,
         cause("V26", "the machine of the queue's broker lost its power, and its store came up as after a stop",
               when=_crash_looked_like_a_stop),
+        cause("X30", "a pull from where its application has sought was not answered, and the next one began elsewhere",
+              when=lambda rule, told: told.about in rule.forgotten),
     )
 
+    # Where applications have sought, and where the answers to pulls from there say that the next ones are to begin; of
+    # queues that are pulled from elsewhere without such an answer, when that was.
+    sought = Kept("at group mq", begins=(events.QueueSought,), value=lambda _, event: event.offset)
+    answered = Kept("at group mq", ends=(events.QueueSought,))
+    forgotten = Kept("at group mq", ends=(events.QueueSought,))
     next_offset = Kept("at group mq", ends=(MOVED,), begins=(events.QueueSought,),
                        value=lambda _, event: event.offset)
+
+    @on(events.PullSuspended)
+    def pulls(self, ms: int, at: str, event: events.PullSuspended) -> None:
+        key = at, event.group, event.mq
+        if event.offset == self.sought.get(key):
+            self.answered.setdefault(key, set())
+        elif key in self.answered:
+            if event.offset not in self.answered.pop(key):
+                self.forgotten[key] = ms
+            del self.sought[key]
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
+        self.answered.get((at, event.group, event.mq), set()).add(event.next_begin_offset)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:

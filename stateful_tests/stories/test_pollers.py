@@ -1,10 +1,10 @@
-"""The hazards of lite pull consumers, on shipped: an application leaves a topic, and comes back to it."""
+"""The hazards of lite pull consumers, on shipped: an application leaves a topic and comes back to it, or seeks."""
 
 from __future__ import annotations
 
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import MessagesPolled, PullSuspended, QueuesHeld, TopicLeft, TopicTakenAgain
+from impl.events import MessagesPolled, PullSuspended, QueuesHeld, QueueSought, TopicLeft, TopicTakenAgain
 from stateful_tests.stories.scenes import stage
 from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.pullers import REST_MS, Pulling
@@ -13,6 +13,7 @@ from stateful_tests.worlds.world import World
 POLLS = Pulling(
     LitePullConsumerConfig("G", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), "orders", work_ms=2_000)
 ACTS = "whether an application does more than poll"
+SEEKS = {ACTS: 1, "what an application does besides": 2}
 LEAVES = {ACTS: 1, "what an application does besides": 4, "whether it leaves the topic": 1}
 
 
@@ -59,3 +60,23 @@ def test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled() -> None:
         left_ms = leaves_the_topic(world)
         world.run(REST_MS - 2_000)
         assert world.events(MessagesPolled, since_ms=left_ms + 1) != []
+
+
+def test_x30_a_seek_whose_first_pull_is_not_answered_is_forgotten() -> None:
+    with World() as world:
+        stage(world)
+        world.add_puller("c1", POLLS)
+        world.add_producer("producer1", Sending("orders"))
+        world.run(44_000)
+        for what, drawn in SEEKS.items():
+            world.script.draw(what, drawn)
+        while not world.events(QueueSought):
+            world.run(1)
+        world.script.draw(ACTS, 0)
+        ((since_ms, sought),) = world.events(QueueSought)
+        world.simulation.network.partition("c1", sought.mq.broker_name)
+        world.run(60_000)  # CONSUMER_TIMEOUT_MILLIS_WHEN_SUSPEND
+        world.simulation.network.heal()
+        world.run(60_000)
+        polled = [event for _, event in world.events(MessagesPolled, since_ms=since_ms) if event.mq == sought.mq]
+        assert polled[0].offsets[0] > sought.offset

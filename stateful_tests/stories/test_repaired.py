@@ -275,6 +275,7 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (pollers.test_u18_a_topic_that_is_left_while_a_rebalance_shares_it_out_is_not_pulled, "left_topic_is_given_up",
      "== []"),
     (pollers.test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled, "left_topic_is_not_polled", "!= []"),
+    (pollers.test_x30_a_seek_whose_first_pull_is_not_answered_is_forgotten, "failed_seek_is_made_again", "> sought"),
     (listeners.test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails, "expired_is_over",
      "== 2"),
     (listeners.test_x20_the_second_send_of_a_retry_has_lost_the_number_of_its_attempts, "attempts_are_kept",

@@ -1,11 +1,14 @@
-"""Repairs of lite pull consumers whose applications leave a topic, and come back to it."""
+"""Repairs of lite pull consumers whose applications leave a topic and come back to it, or seek."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.lite_pull_task import PullTask
 from impl.common.message_selector import MessageSelector
+from impl.common.pull_result import PullResult
+from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.variants.variant import Variant, around
 
@@ -50,6 +53,30 @@ def _take_what_is_subscribed(original: Callable[..., None]) -> Callable[..., Non
     return message_queue_changed
 
 
+@around(PullTask, "_next_pull_offset")
+def _know_what_was_sought(original: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
+    async def _next_pull_offset(self: PullTask) -> int:
+        vars(self)["sought"] = self.consumer.assigned_message_queue.seek_offset(self.message_queue)
+        return await original(self)
+
+    return _next_pull_offset
+
+
+@around(PullTask, "_pull")
+def _seek_again(original: Callable[..., Awaitable[PullResult]]) -> Callable[..., Awaitable[PullResult]]:
+    async def _pull(self: PullTask, offset: int) -> PullResult:
+        """A pull that fails leaves the seek to the next one, unless there was another meanwhile."""
+        assigned, mq = self.consumer.assigned_message_queue, self.message_queue
+        try:
+            return await original(self, offset)
+        except JavaError:
+            if assigned.seek_offset(mq) == -1:
+                assigned.set_seek_offset(mq, vars(self)["sought"])
+            raise
+
+    return _pull
+
+
 REPAIRS = (
     Variant(
         "left_topic_is_not_polled", "repair", "Who unsubscribes a topic drops its process queues.",
@@ -60,5 +87,10 @@ REPAIRS = (
         "left it takes none.",
         "the idea: RebalanceImpl#truncateMessageQueueNotMyTopic in DefaultLitePullConsumerImpl#subscribe", ("U18",),
         (_give_up_before, _take_what_is_subscribed),
+    ),
+    Variant(
+        "failed_seek_is_made_again", "repair", "The pull after one that has failed goes where its application sought.",
+        "the idea: setSeekOffset where DefaultLitePullConsumerImpl.PullTaskImpl#run catches what a pull throws",
+        ("X30",), (_know_what_was_sought, _seek_again),
     ),
 )

@@ -59,6 +59,16 @@ def told(offset: int, at: str = C, queue_id: int = 0) -> Told:
     return 2, B, OffsetAnswered(B, G, "orders", queue_id, f"{at}:1", offset)
 
 
+def pulls(offset: int, mq: MessageQueue = MQ) -> Told:
+    """A pull of the queue begins there."""
+    return 3, C, PullSuspended(C, G, mq, offset)
+
+
+def goes_on(offset: int) -> Told:
+    """A broker answers a pull, the next of which is to begin there."""
+    return 3, C, PullAnswered(C, G, MQ, PullCode.SUCCESS, offset)
+
+
 def answered(code: PullCode) -> Told:
     """A broker answers a pull."""
     return 3, C, PullAnswered(C, G, MQ, code, 9)
@@ -103,6 +113,13 @@ HISTORIES = (
         ((powerless("broker-b"), comes_up(last_exit_ok=True, at="broker-b")), ()),
         ((comes_up(last_exit_ok=True), powerless()), ()),
         ((powerless(power_loss=False), comes_up(last_exit_ok=True)), ()))),
+    # A pull from offset 4, which was sought, is not answered, and the next one begins at 6, as before.
+    *(Written("polls_follow_one_another", (polled(5), SOUGHT, *then, polled(6)), causes=causes) for then, causes in (
+        ((pulls(4), pulls(6)), ("X30",)), ((pulls(4), pulls(4), pulls(6)), ("X30",)), ((pulls(6),), ()),
+        ((pulls(4),), ()), ((pulls(6), pulls(4)), ()), ((pulls(4), goes_on(6), pulls(6)), ()),
+        ((pulls(4), goes_on(5), pulls(6)), ("X30",)), ((goes_on(6), pulls(4), pulls(6)), ("X30",)),
+        ((pulls(4), goes_on(6), pulls(6), pulls(7)), ()), ((pulls(4), pulls(6), SOUGHT), ()),
+        ((pulls(4), SOUGHT, pulls(6)), ()), ((pulls(4), pulls(6, MQ2)), ()), ((pulls(4, MQ2), pulls(6)), ()))),
     Written("only_the_held_is_polled", (has(MQ2), polled(5)), (has(MQ, MQ2), polled(5)), says="which it does not have"),
     Written("only_the_held_is_polled", (has(MQ), has(), polled(5)), (has(), polled(5, at=C2), polled(5, group=H))),
     Written("only_the_held_is_polled", (has(MQ), LEFT, has(), polled(5)), causes=("X27",)),
