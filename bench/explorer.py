@@ -74,20 +74,24 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _row(scope: str, options: argparse.Namespace) -> Row:
-    """The quickest of some measurements, and what other searches of the scope say of it."""
-    row = _quickest(scope, options, options.cores)
-    if options.cores == 1 or options.disk:
+    """The quickest of some measurements, and what other searches of the scope say of it.
+
+    They take turns: a machine that becomes slower meanwhile does so for all of them.
+    """
+    rows: list[Row] = []
+    alone: list[float] = []
+    beside: list[float] = []
+    is_compared = options.cores > 1 and not options.disk
+    for _ in range(options.times):
+        rows += _apart(scope, options, options.cores)
+        if is_compared:
+            alone += [one["wall_seconds"] for one in _apart(scope, options, 1)]
+            beside.append(fmean(one["wall_seconds"] for one in _apart(scope, options, 1, options.cores)))
+    row = min(rows, key=lambda one: one["wall_seconds"])
+    if not is_compared:
         return row
-    alone = _quickest(scope, options, 1)["wall_seconds"]
-    beside = min(fmean(one["wall_seconds"] for one in _apart(scope, options, 1, options.cores))
-                 for _ in range(options.times))
-    return {**row, "one_core_wall_seconds": alone, "speedup": round(alone / row["wall_seconds"], 3),
-            "ceiling": round(options.cores * alone / beside, 3)}
-
-
-def _quickest(scope: str, options: argparse.Namespace, cores: int) -> Row:
-    return min((row for _ in range(options.times) for row in _apart(scope, options, cores)),
-               key=lambda row: row["wall_seconds"])
+    return {**row, "one_core_wall_seconds": min(alone), "speedup": round(min(alone) / row["wall_seconds"], 3),
+            "ceiling": round(options.cores * min(alone) / min(beside), 3)}
 
 
 def _apart(scope: str, options: argparse.Namespace, cores: int, processes: int = 1) -> list[Row]:
