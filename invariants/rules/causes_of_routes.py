@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from impl import events
@@ -102,20 +103,23 @@ def _setting(started: Reported, name: str) -> str | None:
     return next((one for one in started.event.settings if one.startswith(f"{name} = ")), None)
 
 
-def _kept_its_version(rule: Any, found: Finding, started: Reported) -> bool:
-    """Whether a broker was permitted something else before, and its version was the same where nobody had missed it."""
-    before = rule.past.of(events.BrokerStarted, at=started.at)
-    earlier = max((one for one in before if one.place < started.place), default=None)
-    registered = [one for one in rule.past.of(
-        events.BrokerRegistered, namesrv=_namesrv(found), broker_name=started.event.broker_name)
-        if machine_of(one.event.broker_addr) == started.at]
-    last = max((one for one in registered if one.place < started.place), default=None)
-    first = min((one for one in registered if one.place > started.place), default=None)
-    return (earlier is not None and _setting(earlier, _PERMISSION) != _setting(started, _PERMISSION)
-            and last is not None and first is not None and last.event.version == first.event.version
-            and not any(one.place < first.place for one in rule.past.of(
-                events.BrokerLiveRemoved, since=last.place, namesrv=_namesrv(found),
-                broker_addr=first.event.broker_addr)))
+def _kept_its_version(rule: Any, found: Finding, machine: str) -> bool:
+    """Whether a broker has registered the same version since before it was started with another permission.
+
+    The name server had not missed it meanwhile.
+    """
+    registered, removed = (
+        [one for one in rule.past.of(kind, namesrv=said(found, "at")) if machine_of(one.event.broker_addr) == machine]
+        for kind in (events.BrokerRegistered, events.BrokerLiveRemoved))
+    starts = rule.past.of(events.BrokerStarted, at=machine, broker_id=MASTER_ID)
+    for former, started in pairwise(starts):
+        before = [one for one in registered if one.place < started.place]
+        after = [one for one in registered if one.place > started.place]
+        if (_setting(former, _PERMISSION) != _setting(started, _PERMISSION) and before and after
+                and {one.event.version for one in after} == {before[-1].event.version}
+                and not any(one.place > before[-1].place for one in removed)):
+            return True
+    return False
 
 
 class route_differs_from_its_broker(Ascription):
@@ -128,8 +132,8 @@ class route_differs_from_its_broker(Ascription):
               when=lambda rule, found: any(
                   _setting(one, "compressedRegister") for one in _differs_in(rule, found, "topic_sys_flag"))),
         cause("N-30", "the broker was started with another permission, under the version that was known",
-              when=lambda rule, found: any(
-                  _kept_its_version(rule, found, one) for one in _differs_in(rule, found, "perm", "topic_sys_flag"))),
+              when=lambda rule, found: any(_kept_its_version(rule, found, one.at) for one in _differs_in(
+                  rule, found, "perm", "topic_sys_flag"))),
     )
 
 

@@ -89,7 +89,8 @@ class dead_broker_is_dropped_in_time(Promise):
 
 def _left_over(views: Views, topic: str) -> set[MessageQueue]:
     """The queues that a name server still routes to a broker that does not have the topic any more."""
-    without = {broker.broker_name for broker in views.brokers()} - {mq.broker_name for mq in views.queues(topic)}
+    having = [broker for broker in views.brokers() if topic in views.topics(broker.machine)]
+    without = {broker.broker_name for broker in views.brokers()} - {broker.broker_name for broker in having}
     return {
         MessageQueue(topic, data.broker_name, queue_id) for namesrv in views.namesrvs()
         for data in views.queue_datas(namesrv).get(topic, ()) if data.broker_name in without

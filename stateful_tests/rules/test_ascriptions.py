@@ -13,8 +13,11 @@ from impl.decisions.allocation import (
     AllocateMessageQueueByMachineRoom,
 )
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.route_queues import QueueData
 from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
+    BrokerLiveRemoved,
+    BrokerRegistered,
     BrokerStarted,
     ClockJumped,
     ConnectionRefused,
@@ -45,6 +48,7 @@ from invariants.rules.bounds import Bounds
 from invariants.rules.declared import BY_NAME, RULES
 from invariants.rules.rule import Ascription
 from invariants.rules.watch import Watch
+from invariants.views import Broker
 from stateful_tests.rules.written import Tables
 
 BOUNDS = Bounds()
@@ -307,3 +311,80 @@ def test_a_lock_that_is_freed_under_a_listener_of_a_former_holding_is_put_down_t
         ("ordered_messages_stay_in_order", None, (("at", "c2"), ("group", "G"), ("mq", MQ))))]
     assert [set(watch.ascribed(one, 1).causes) for one in found] == [
         {"D13"} if one else set() for one in (freed, overlap, overlap)]
+
+
+ADDRESS, OPEN = "broker-a:10911", QueueData("broker-a", 4, 4, 6, 0)
+CLOSED, FLAGGED = OPEN._replace(perm=4), OPEN._replace(topic_sys_flag=1)
+RUNS = Broker("broker-a", "broker-a", 0, ADDRESS, 0, None)
+
+
+def begins(*settings: str, broker_id: int = 0) -> tuple[int, str, Any]:
+    return 0, "broker-a", BrokerStarted("broker-a", "broker-a", broker_id, settings)
+
+
+def registers(
+    counter: int = 1, broker_id: int = 0, addr: str = ADDRESS, namesrv: str = "nameserver1",
+) -> tuple[int, str, Any]:
+    return 0, namesrv, BrokerRegistered(
+        namesrv, "broker-a", broker_id, addr, f"{addr}0", (1, counter), frozenset({"orders"}))
+
+
+COMPRESSES, SHUTS = begins("compressedRegister = true"), begins("brokerPermission = 4")
+MISSED, OTHER_MISSED = ((0, at, BrokerLiveRemoved(at, addr, "expired")) for at, addr in (
+    ("nameserver1", ADDRESS), ("nameserver1", "broker-b:10911")))
+
+
+@pytest.mark.parametrize(("records", "routed", "real", "hazards"), [
+    ((COMPRESSES,), OPEN, FLAGGED, {"N-23"}), ((begins(),), OPEN, FLAGGED, set()), ((COMPRESSES,), OPEN, CLOSED, set()),
+    ((COMPRESSES, begins()), OPEN, FLAGGED, set()), ((COMPRESSES,), None, FLAGGED, set()), ((), OPEN, FLAGGED, set()),
+    ((COMPRESSES,), OPEN, None, {"N-14"}), ((begins(), registers(), SHUTS, registers()), OPEN, None, {"N-14"}),
+    ((begins(), registers(), SHUTS, registers()), OPEN, CLOSED, {"N-30"}),
+    ((SHUTS, registers(), begins(), registers()), CLOSED, FLAGGED, {"N-30"}),
+    ((begins(), registers(), SHUTS, registers()), OPEN._replace(read_queue_nums=8), CLOSED, set()),
+    ((SHUTS, registers(), SHUTS, registers()), OPEN, CLOSED, set()),
+    ((registers(), SHUTS, registers()), OPEN, CLOSED, set()),
+    ((begins(), SHUTS, registers()), OPEN, CLOSED, set()), ((begins(), registers(), SHUTS), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(2)), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(2), registers()), OPEN, CLOSED, set()),
+    ((begins(), registers(2), registers(), SHUTS, registers()), OPEN, CLOSED, {"N-30"}),
+    ((begins(), registers(), MISSED, SHUTS, registers()), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, MISSED, registers()), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(), MISSED), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(), SHUTS, registers()), OPEN, CLOSED, {"N-30"}),
+    ((begins(), registers(), SHUTS, registers(), SHUTS, registers(2)), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(), OTHER_MISSED), OPEN, CLOSED, {"N-30"}),
+    ((begins(), MISSED, registers(), SHUTS, registers()), OPEN, CLOSED, {"N-30"}),
+    ((begins(), registers(), SHUTS, registers(addr="broker-b:10911")), OPEN, CLOSED, set()),
+    ((begins(), registers(), SHUTS, registers(namesrv="nameserver2")), OPEN, CLOSED, set()),
+    ((begins(), registers(), begins("brokerPermission = 4", broker_id=1), registers()), OPEN, CLOSED, set()),
+])
+def test_a_route_that_differs_is_put_down_to_flags_or_to_a_permission_under_a_known_version(
+    records: tuple[tuple[int, str, Any], ...], routed: QueueData | None, real: QueueData | None, hazards: set[str],
+) -> None:
+    views: Any = Tables(brokers=[RUNS], topics={} if real is None else {"orders": real},
+                        queue_datas={} if routed is None else {"orders": (routed,)})
+    watch = Watch(views, BOUNDS, [RULES["route_differs_from_its_broker"]])
+    for ms, at, event in records:
+        watch.segment(at, [(ms, at, event)])
+    about = (("at", "nameserver1"), ("broker_name", "broker-a"), ("topic", "orders"))
+    found = Finding("routes_say_what_brokers_have", None, "it is so", ("routes",), about=about)
+    assert set(watch.ascribed(found, 1).causes) == hazards
+
+
+@pytest.mark.parametrize(("records", "is_promoted"), [
+    ((registers(broker_id=1), registers()), True), ((registers(), registers()), False),
+    ((registers(broker_id=1), registers(2)), False), ((registers(), registers(broker_id=1)), False),
+    ((registers(broker_id=1), registers(addr="broker-b:10911")), False),
+    ((registers(broker_id=1), registers(namesrv="nameserver2")), False),
+    ((registers(2, broker_id=1), registers(broker_id=1), registers()), True),
+    ((registers(broker_id=1), registers(broker_id=2)), False),
+])
+def test_topics_that_are_not_installed_are_put_down_to_a_promotion_under_the_version_of_the_slave(
+    records: tuple[tuple[int, str, Any], ...], *, is_promoted: bool,
+) -> None:
+    watch = Watch(Tables(), BOUNDS, [RULES["topics_are_not_installed"]])  # type: ignore[arg-type]  # tables that are written
+    for ms, at, event in records:
+        watch.segment(at, [(ms, at, event)])
+    found = Finding("full_registration_installs_all_topics", None, "it is so", ("topics",), about=(
+        ("at", "nameserver1"), ("broker_name", "broker-a"), ("topic", "orders")))
+    assert ("N-16" in watch.ascribed(found, 1).causes) is is_promoted

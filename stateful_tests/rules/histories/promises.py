@@ -131,6 +131,8 @@ HISTORIES = (
     Written("route_cache_becomes_true_in_time", broken=(), views=knowing(GONE, **LEFT_OVER), causes=()),
     Written("route_cache_becomes_true_in_time", broken=(), causes=(),
             views=knowing(MQ, GONE, **{**LEFT_OVER, "queues": [MQ, BESIDE]})),
+    Written("route_cache_becomes_true_in_time", broken=(), causes=(),
+            views=knowing(MQ, GONE, **LEFT_OVER, topics={ORDERS: THERE})),
     Written("list_is_exactly_the_living_in_time", broken=(), views=members(MEMBER, listed=[]),
             kept_views=members(MEMBER, listed=[C])),
     # Whom a broker refuses is no member there, until it enters a heartbeat.
