@@ -41,6 +41,7 @@ PLANTED = (
     ("operators_are_told_what_is_so", "repaired+seeded-who-is-away-has-no-lag", "inspected", "calm", 0),
     ("illegal_orders_are_refused", "repaired+seeded-nothing-is-reserved", "inspected", "calm", 1),
     ("deleted_topic_takes_its_messages", "repaired+seeded-deleted-messages-stay", "inspected", "calm", 2),
+    ("other_topics_keep_their_queues", "repaired+seeded-small-topics-go-along", "inspected", "calm", 2),
     ("made_topic_is_announced", "repaired+seeded-made-topic-waits", "inspected", "calm", 0),
     ("ordered_topics_are_those_of_name_servers", "repaired+seeded-order-is-for-ever", "inspected", "calm", 8),
     ("closed_topics_get_no_messages", "repaired+seeded-closed-topic-is-written", "far_behind", "calm", 0),

@@ -27,6 +27,8 @@ from impl.ports.remoting import Command
 from impl.store.store_tables import StoreTables
 from impl.variants.variant import Variant, around, replace
 
+_FEW = 100  # messages
+
 
 @replace(ExaminationProcessor, "_may_consume")
 def _is_there(self: ExaminationProcessor, group: str, topic: str) -> bool:
@@ -44,6 +46,17 @@ def _nothing_is_reserved(topic: str | None) -> bool:
 def _leave_all_queues(self: StoreTables, topics: Collection[str]) -> None:
     """The queues of topics that are no more stay where they are."""
     del self, topics
+
+
+@around(StoreTables, "clean_unused_topic")
+def _few_messages_are_none(original: Callable[[StoreTables, Collection[str]], None]) -> Callable[..., None]:
+    def clean_unused_topic(self: StoreTables, topics: Collection[str]) -> None:
+        """What has few messages counts as unused."""
+        counts = {topic: sum(queue.get_max_offset_in_queue() for queue in by_id.values())
+                  for topic, by_id in self.consume_queue_table.entries()}
+        original(self, [topic for topic in topics if counts.get(topic, 0) >= _FEW])
+
+    return clean_unused_topic
 
 
 @replace(Registration, "register_increment_broker_data")
@@ -174,6 +187,10 @@ BUGS = (
     Variant(
         "seeded-deleted-messages-stay", "bug", "A topic that is made after one of its name has its messages.",
         "seeded: a call that was dropped", replacements=(_leave_all_queues,),
+    ),
+    Variant(
+        "seeded-small-topics-go-along", "bug", "With a topic that is deleted go those that have few messages.",
+        "seeded: a wrong guess", replacements=(_few_messages_are_none,),
     ),
     Variant(
         "seeded-made-topic-waits", "bug", "A topic that an operator makes is routed up to 30 s later.",
