@@ -109,9 +109,10 @@ class StoreThreads:
             store.reput_message_service.run_once()
 
     async def _deliver(self) -> None:
-        """ScheduleMessageService: nothing is due before the first message is delayed."""
+        """ScheduleMessageService: nothing is due before the first message is delayed, and no offset is to be moved."""
         store, service = self.store, self.store.schedule_message_service
-        if not any(one.get_max_offset_in_queue() for one in store.queues() if one.topic == RMQ_SYS_SCHEDULE_TOPIC):
+        ends = [one.get_max_offset_in_queue() for one in store.queues() if one.topic == RMQ_SYS_SCHEDULE_TOPIC]
+        if not any(ends) and not any(task.offset for task in service.tasks):
             while not await self.node.wait(self._delayed, _NO_PUT_MS):
                 pass
         self.node.scheduler("ScheduleMessageService").schedule_at_fixed_rate(

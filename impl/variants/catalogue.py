@@ -7,6 +7,7 @@ from impl.variants.bugs import (
     applications,
     broker_clients,
     clients as client_bugs,
+    copied_delays,
     copies,
     expiries,
     flushing,
@@ -81,7 +82,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
-    *full_batches.BUGS,
+    *full_batches.BUGS, *copied_delays.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

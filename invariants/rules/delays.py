@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.excuse import cause
 from invariants.rules.past import Reported, said
 from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, on
-from invariants.views import Views
 
 DISPATCHER = "ReputMessageService"
 """The thread of a broker that dispatches."""
 
 
-def still_kept(views: Views, waiting: Kept, over: Kept) -> Iterator[tuple[str, list[str]]]:
-    """Machines of living brokers, and the ids of what waits there, is not over, and is in the log, in their order."""
-    for broker in views.brokers():
-        left = {key[0] for key, at in waiting.items() if at == broker.machine and key not in over}
+def still_kept(rule: Rule, waiting: Kept, over: Kept) -> Iterator[tuple[str, list[str]]]:
+    """Machines of living masters, and the ids of what waits there, is not over, and is in the log, in their order.
+
+    A slave that is the master by now has what it has copied.
+    """
+    views, name_of = rule.views, rule.facts.broker_name
+    for broker in (one for one in views.brokers() if one.broker_id == MASTER_ID):
+        left = {key[0] for key, at in waiting.items() if key not in over and (
+            at == broker.machine or name_of(at) == broker.broker_name)}
         kept = {record.key for record in views.log_records(broker.machine)} if left else set()
         if left & kept:
             yield broker.machine, sorted(left & kept)
@@ -135,7 +139,7 @@ class delayed_message_comes_at_last(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        for machine, late in still_kept(self.views, self.waiting, self.came):
+        for machine, late in still_kept(self, self.waiting, self.came):
             levels: dict[int, list[str]] = {}
             for key in late:
                 waits = self.put_off(key)

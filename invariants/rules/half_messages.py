@@ -84,7 +84,7 @@ class half_message_ends_at_last(Promise):
 
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
-        for machine, kept in still_kept(self.views, self.half, self.over):
+        for machine, kept in still_kept(self, self.half, self.over):
             for given_up in (False, True):
                 left = [key for key in kept if ((key,) in self.given_up) is given_up]
                 if left:

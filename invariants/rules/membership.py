@@ -10,7 +10,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
-from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off_from
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off_from
 
 _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
@@ -165,8 +165,7 @@ class goodbye_delists_a_member(Duty):
     within_ms = deadlines.handled
     excuses = (
         _STARTS_AGAIN, clock_was_set("client"), *was_cut_off_from("at", "client", deadlines.waited), _CANNOT_CONNECT,
-        Excuse("the broker has shut down, and nobody can reach it", by=events.BrokerShutDown, lasts=FOR_EVER,
-               until=Match(events.BrokerStarted, of="at")),
+        has_shut_down("at"),
     )
     late = "{at} lists {client_id} of {group} {waited_ms} ms after its shutdown"
 

@@ -124,7 +124,7 @@ class sent_once_is_stored_once(Rule):
 
     judges = "message_is_stored_once"
     shipped = ("violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended, "
-               "V19 a look notes its first delivery only")
+               "V19 a look notes its first delivery only, B-28 a slave that is promoted")
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
     about = "key"
     excuses = (
@@ -134,6 +134,8 @@ class sent_once_is_stored_once(Rule):
         cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
         cause("V19", "it was delayed, and its broker has started since it was delivered",
               when=lambda rule, told: told.about in rule.delayed and told.about in rule.started),
+        cause("B-28", "it was delayed, and the other broker of its name was, or has become, the master in its place",
+              when=lambda rule, told: told.about in rule.delayed and told.about in rule.led),
         cause("P12", "it is a half message, whose end may arrive twice",
               when=lambda rule, told: told.about in rule.committed),
     )
@@ -144,9 +146,11 @@ class sent_once_is_stored_once(Rule):
         Match(events.HalfMessageEnded, having=lambda one: one.state == COMMITS),))
     again = Kept("id", survives="all")
     oneway = Kept("id", survives="all")
-    # Those that were delayed; and those that a broker has delivered before its last start.
+    # Those that were delayed; those that a broker has delivered before its last start; and those that two masters of a
+    # name have delivered: one was the slave of the other.
     delayed = Kept("id", survives="all")
     started = Kept("id", survives="all")
+    led = Kept("id", survives="all")
 
     @on(events.BrokerStarted)
     def starts(self, ms: int, at: str, _: events.BrokerStarted) -> None:
@@ -165,7 +169,9 @@ class sent_once_is_stored_once(Rule):
         if event.key is None or event.topic.startswith(OWN_TOPICS):
             self.delayed.update({(event.key,): ms} if event.topic == RMQ_SYS_SCHEDULE_TOPIC else {})
             return
-        key = event.topic, event.key
+        key, other = (event.topic, event.key), self.stored.get((event.topic, event.key), at)
+        if other != at and self.facts.broker_name(other) == self.facts.broker_name(at):
+            self.led[event.key,] = ms
         if key in self.stored:
             yield self.told(f"{at} stores {event.key} in {event.topic}, and {self.stored[key]} has it", event.key)
         self.stored[key] = at

@@ -90,12 +90,12 @@ class topic_survives_its_broker(Rule):
 
 
 class slave_follows_its_master(Promise):
-    """After the last fault a slave has the topics, groups and offsets of its master.
+    """After the last fault a slave has the topics, groups and offsets of its master, and its file the delay offsets.
 
     What the master has changed since the slave's last copy may be missing.
     """
 
-    cite = "SlaveSynchronize#syncAll"
+    cite = "SlaveSynchronize#syncAll, #syncDelayOffset"
     about = "at broker_name"
     within_ms = deadlines.slaves_copied
 
@@ -108,7 +108,8 @@ class slave_follows_its_master(Promise):
         slaves = [broker for broker in brokers if broker.broker_id != MASTER_ID]
         for master in (broker for broker in brokers if slaves and broker.broker_id == MASTER_ID):
             lately = self.masters.setdefault((master.broker_name,), [])
-            lately.append((master.now_ms, _copied(self.views, master.machine)))
+            delays = self.views.noted_delay_offsets(master.machine)
+            lately.append((master.now_ms, _copied(self.views, master.machine, delays)))
             while len(lately) > 1 and lately[1][0] < master.now_ms - deadlines.COPIED_MS:
                 del lately[0]
             for slave in (slave for slave in slaves if slave.broker_name == master.broker_name):
@@ -118,7 +119,7 @@ class slave_follows_its_master(Promise):
 
     def _other(self, slave: str, lately: list[dict[Any, Any]]) -> Iterator[tuple[str, ...]]:
         """What a slave has otherwise than its master had it lately; it may have more offsets."""
-        mine, now = _copied(self.views, slave), lately[-1]
+        mine, now = _copied(self.views, slave, self.views.saved_delay_offsets(slave)), lately[-1]
         for what in sorted({*mine, *now}):
             if what[0] == OFFSET:
                 if what in now and not _within(mine.get(what, {}), [table.get(what, {}) for table in lately]):
@@ -144,8 +145,11 @@ def _within(mine: dict[int, int], lately: list[dict[int, int]]) -> bool:
     return True
 
 
-def _copied(views: Views, broker: str) -> dict[Any, Any]:
-    """What a slave copies: topics and groups, with the versions of their tables, and offsets by group and topic."""
+def _copied(views: Views, broker: str, delays: dict[int, int]) -> dict[Any, Any]:
+    """What a slave copies: topics and groups, with the versions of their tables, and offsets by group and topic.
+
+    delays -- how far each delay level is.
+    """
     found: dict[Any, Any] = {("topic", topic): data for topic, data in views.topics(broker).items()}
     found["topics",] = views.topic_version(broker)
     groups = {one: views.group_config(broker, one) for one in views.subscription_groups(broker)}
@@ -153,4 +157,5 @@ def _copied(views: Views, broker: str) -> dict[Any, Any]:
     for group, topic in views.groups_with_offsets(broker):
         offsets = views.committed(broker, group)
         found[OFFSET, group, topic] = {key[1]: offset for key, offset in offsets.items() if key[0] == topic}
+    found[OFFSET, "of each", "delay level"] = delays
     return found

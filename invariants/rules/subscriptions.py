@@ -12,7 +12,7 @@ from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
-from invariants.rules.weather import clock_was_set, ended_or_stood_still, was_cut_off
+from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off
 
 
 class group_has_one_message_model(Rule):
@@ -80,6 +80,7 @@ class new_version_is_told_soon(Duty):
         Excuse("the member is refused a connection to the broker",
                by=Match(events.ConnectionRefused, of="client=at at=server")),
         ended_or_stood_still("client", deadlines.told_at_once), *was_cut_off("at"), clock_was_set("client"),
+        has_shut_down("at"),
     )
     late = "{at} does not know version {what} of {topic}, which {client_id} has pulled with for {waited_ms} ms"
 

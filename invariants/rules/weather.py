@@ -39,6 +39,13 @@ def was_cut_off(machine: str, lasts: float | Deadline = FOR_EVER) -> tuple[Excus
     )
 
 
+def has_shut_down(broker: str) -> Excuse:
+    """The broker that runs on the machine has shut down, whose process may live on."""
+    return Excuse("the broker has shut down, and nobody can reach it",
+                  by=Match(events.BrokerShutDown, of=f"{broker}=at"), lasts=FOR_EVER,
+                  until=Match(events.BrokerStarted, of=f"{broker}=at"))
+
+
 def ended_or_stood_still(machine: str, lasts: float | Deadline) -> Excuse:
     """The process of the machine was killed or paused, so shortly before that its effects last."""
     return Excuse(f"the process of the machine ({machine}) ended or stood still shortly before",

@@ -28,6 +28,11 @@ class DelayViews(StoreViews):
         noted = store.schedule_message_service.offset_table.get(level, 0)
         return DelayLevel(min(max(task.offset, least), end), noted)
 
+    def noted_delay_offsets(self, broker: str) -> dict[int, int]:
+        """ScheduleMessageService.offsetTable: how far each level is, as a slave that asks is told."""
+        store = self._store(broker)
+        return {} if store is None else dict(store.schedule_message_service.offset_table.entries())
+
     def saved_delay_offsets(self, broker: str) -> dict[int, int]:
         """What delayOffset.json, or else its backup, says of each level."""
         store = self._store(broker)

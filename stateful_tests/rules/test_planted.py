@@ -365,6 +365,9 @@ PLANTED = (
     ("pull_finds_as_many_as_fit", "repaired+seeded-answers-have-one-more", "hungry", "calm", 0),
     ("retried_pull_goes_on", "repaired+seeded-first-message-must-fit", "hungry", "calm", 0),
     ("pull_finds_as_many_as_fit", "repaired+seeded-kilobytes-have-1000-bytes", "hungry", "calm", 0),
+    ("slave_follows_its_master", "repaired+seeded-slave-copies-no-delays", "copied_delays", "calm", 0),
+    ("slave_follows_its_master", "repaired+seeded-slave-copies-delays-once", "copied_delays", "calm", 0),
+    ("delayed_message_comes_at_last", "repaired+seeded-delays-begin-at-the-end", "copied_delays", "calm", 1),
 )
 
 

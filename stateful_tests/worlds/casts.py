@@ -280,6 +280,14 @@ def hungry(world: World) -> None:
         world.add_consumer(machine, WITH_INVOICES, idle=machine in SPARE)
 
 
+def copied_delays(world: World) -> None:
+    """A world like `stored`, with slaves, some of whose messages are to be delivered later."""
+    servers(world, slaves=1)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE)
+    world.add_producer(PRODUCER, Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)))
+
+
 def tenants(world: World) -> None:
     """A world like `stored`, in which two tenants call their topics and groups alike, each in its own namespace."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)

@@ -67,6 +67,12 @@ def put_down(*records: tuple[int, str, Any], causes: tuple[str, ...], unit: int 
                    kept=(*records, come(8), HEALED), kept_views=tables)
 
 
+def led_by(broker_id: int, name: str = B) -> Tables:
+    """Only the slave of the broker is left, and has this id by now."""
+    return Tables(**{**KEPT.answers, "brokers": [MASTER._replace(
+        machine="broker-a-slave", broker_name=name, broker_id=broker_id)]})
+
+
 AGAIN = (4, B, ProcessStarted(2))
 HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), come(2), HEALED),
@@ -78,6 +84,11 @@ HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), expired(0), HEALED), views=KEPT,
             kept=(put_off(1), expired(1), HEALED), says="of delay level 1"),
     Written("delayed_message_comes_at_last", broken=(put_off(1), expired(1, "broker-b"), HEALED), views=KEPT),
+    # A slave that is the master by now has it, too.
+    Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), HEALED), views=led_by(0),
+            kept_views=led_by(1), says="broker-a-slave has 1 messages"),
+    Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), HEALED), views=led_by(0),
+            kept_views=led_by(0, "broker-b")),
     # V39: the task of its level has ended.
     put_down(put_off(1), ended(), causes=("V39",)),
     put_down(put_off(1), ended(2), causes=()),

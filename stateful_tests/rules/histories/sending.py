@@ -57,6 +57,9 @@ def ended(ms: int, state: str) -> Told:
     return ms, P, HalfMessageEnded(ID, G, "k", state)
 
 
+SLAVE = "broker-a-slave"
+LEADS, SLAVE_LEADS, OTHER_LEADS = (
+    (0, A, BrokerStarted(A, A, 0)), (0, SLAVE, BrokerStarted(SLAVE, A, 0)), (0, B, BrokerStarted(B, B, 0)))
 CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
@@ -93,6 +96,15 @@ HISTORIES = (
     Written("sent_once_is_stored_once", broken=(DELAYED, appended(1), RESTARTED, appended(3)), causes=("V19",),
             kept=(DELAYED, appended(1), RESTARTED)),
     Written("sent_once_is_stored_once", broken=(DELAYED, appended(1), appended(3)), causes=(), kept=(DELAYED,)),
+    # Two masters of one name.
+    Written("sent_once_is_stored_once", broken=(LEADS, SLAVE_LEADS, DELAYED, appended(1), appended(3, at=SLAVE)),
+            causes=("B-28",), kept=(LEADS, SLAVE_LEADS, DELAYED, appended(1))),
+    Written("sent_once_is_stored_once", broken=(LEADS, SLAVE_LEADS, appended(1), appended(3, at=SLAVE)), causes=(),
+            kept=(LEADS, SLAVE_LEADS, DELAYED, appended(3, at=SLAVE))),
+    Written("sent_once_is_stored_once", broken=(LEADS, OTHER_LEADS, DELAYED, appended(1), appended(3, at=B)), causes=(),
+            kept=(LEADS, OTHER_LEADS, DELAYED, appended(3, at=B))),
+    Written("sent_once_is_stored_once", broken=(LEADS, SLAVE_LEADS, DELAYED, appended(1), appended(3)), causes=(),
+            kept=(LEADS, SLAVE_LEADS, DELAYED, appended(3))),
     Written("sent_once_is_stored_once", broken=(appended(1), RESTARTED, appended(3)), causes=(), kept=(RESTARTED,)),
     Written("sent_once_is_stored_once", broken=(appended(1), ended(2, "COMMIT_MESSAGE"), appended(3)), causes=("P12",),
             kept=(appended(1), ended(2, "ROLLBACK_MESSAGE"))),

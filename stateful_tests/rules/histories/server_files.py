@@ -44,8 +44,8 @@ def couple(*brokers: Broker, **slaves: Any) -> Tables:
     """A master with its tables, and its slave, which has what is given; brokers -- in another order."""
     mine: dict[str, Any] = {"topics": FOUR, "committed": {("orders", 0): 5}, "groups_with_offsets": {("G", "orders")},
                             "subscription_groups": ["G", "H"], "subscription_group_version": (5, 2),
-                            "topic_version": (5, 2)}
-    theirs = {**mine, **slaves}
+                            "topic_version": (5, 2), "noted_delay_offsets": {1: 3}, "saved_delay_offsets": {1: 2}}
+    theirs = {**mine, "noted_delay_offsets": {}, "saved_delay_offsets": {1: 3}, **slaves}
     return Tables(brokers=list(brokers or (MASTER, SLAVE)), **{
         view: lambda broker, *_, view=view: (mine if broker == B else theirs)[view] for view in mine})
 
@@ -85,6 +85,10 @@ HISTORIES = (
       for disk in ((FULL, FREE, UPDATED), (FULL_THERE, UPDATED))),
     Written("slave_follows_its_master", broken=(), views=couple(committed={("orders", 0): 4}), kept_views=couple()),
     Written("slave_follows_its_master", broken=(), views=couple(committed={}), kept_views=couple()),
+    Written("slave_follows_its_master", broken=(), views=couple(saved_delay_offsets={1: 2}), kept_views=couple(),
+            says="has another offset of each delay level"),
+    Written("slave_follows_its_master", broken=(), views=couple(saved_delay_offsets={}),
+            kept_views=couple(saved_delay_offsets={1: 3, 2: 1})),
     Written("slave_follows_its_master", broken=(), views=couple(topics=EIGHT),
             kept_views=couple(groups_with_offsets={("G", "orders"), ("H", "orders")})),
     Written("slave_follows_its_master", broken=(), views=couple(subscription_groups=["G"]),
