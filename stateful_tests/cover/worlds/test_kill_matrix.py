@@ -73,6 +73,8 @@ def test_the_page_has_a_row_for_each_planted_bug_in_the_format_of_the_command() 
     assert [row[0] for row in rows[2:]] == [CONTROL, *BUGS]
     assert not any(rows[2][1:])
     assert "rocketproof kill-matrix --markdown" in PAGE.read_text(encoding="utf-8")
+    not_hunted = sum(row[-2:] == ["0/0", "0/0"] for row in rows)
+    assert f"Rows with 0/0 are of {not_hunted} bugs" in PAGE.read_text(encoding="utf-8")
 
 
 def test_a_folder_without_matrix_and_a_file_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:
