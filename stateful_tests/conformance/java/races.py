@@ -40,10 +40,15 @@ class _NameServer:
         self.tables = controller.getRouteInfoManager()
         self._processor = _class("namesrv.processor.DefaultRequestProcessor")(controller)
 
-    def register(self, address: str) -> None:
-        """A master of the name registers its topic on a connection of its own."""
+    def register(self, address: str, version: Any = None, perm: int = 6) -> None:
+        """A master of the name registers its topic on a connection of its own.
+
+        version -- of its topics; None: a new one. perm -- what may be done with them.
+        """
         topics = _class("common.protocol.body.TopicConfigSerializeWrapper")()
-        topics.getTopicConfigTable().put(TOPIC, _class("common.TopicConfig")(TOPIC))
+        topics.getTopicConfigTable().put(TOPIC, _class("common.TopicConfig")(TOPIC, 4, 4, perm))
+        if version is not None:
+            topics.setDataVersion(version)
         self.tables.registerBroker(CLUSTER, address, NAME, _MASTER, address, topics, None, _connection())
 
     def goodbye(self, address: str) -> bool:
@@ -64,6 +69,10 @@ class _NameServer:
         return [] if route is None else sorted(
             str(address) for data in route.getBrokerDatas() for address in data.getBrokerAddrs().values())
 
+    def permitted(self) -> list[int]:
+        """The permissions in the topic's route."""
+        return [int(data.getPerm()) for data in self.tables.pickupTopicRouteData(TOPIC).getQueueDatas()]
+
 
 def late_goodbye() -> dict[str, Any]:
     """N-27: a broker registers, starts again at its address and registers anew; then its old goodbye is handled."""
@@ -83,6 +92,19 @@ def two_masters() -> dict[str, Any]:
         namesrv.register(address)
         routes.append(namesrv.routed())
     return {"routes": routes}
+
+
+def another_permission() -> dict[str, Any]:
+    """N-30: a broker starts again with another permission, under the version of its file, and under a new one."""
+    namesrv, version = _NameServer(), _class("common.DataVersion")()
+    permitted = []
+    for perm in (6, 4):
+        namesrv.register(FIRST, version, perm)
+        permitted.append(namesrv.permitted())
+    version = _class("common.DataVersion")()
+    version.nextVersion()
+    namesrv.register(FIRST, version, 4)
+    return {"permitted": permitted, "under_another_version": namesrv.permitted()}
 
 
 # Brokers --------------------------------------------------------------------------------------------------------------
@@ -142,7 +164,7 @@ def goodbye_beside_a_heartbeat() -> dict[str, Any]:
 
 
 STORIES: dict[str, Callable[[], dict[str, Any]]] = {
-    "N-27": late_goodbye, "N-15": two_masters, "B-33": goodbye_beside_a_heartbeat,
+    "N-27": late_goodbye, "N-15": two_masters, "N-30": another_permission, "B-33": goodbye_beside_a_heartbeat,
 }
 """By the name of the hazard."""
 

@@ -1,4 +1,4 @@
-"""Hazards that were found by dropping a promise of a model, on the official classes of RocketMQ 4.9.3."""
+"""Hazards of RocketMQ 4.9.3 on its official classes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ FIRST, SECOND = "10.0.0.1:10911", "10.0.0.2:10911"
 SEEN: dict[str, dict[str, Any]] = {
     "N-27": {"before": [FIRST], "answered": True, "after": []},
     "N-15": {"routes": [[FIRST], [SECOND], [FIRST]]},
+    "N-30": {"permitted": [[6], [6]], "under_another_version": [4]},
     "B-33": {"entered": True, "waited_for_nothing": True, "group": False, "subscription": False},
 }
-"""What each leaves behind: the living broker is not routed, each takes the other's place, the group is gone."""
+"""What each leaves behind.
+
+The living broker is not routed, each takes the other's place, the former permission is routed, the group is gone.
+"""
 
 
 @pytest.fixture(scope="module")
