@@ -21,6 +21,7 @@ from impl.variants.bugs import (
     messages as message_bugs,
     mixed,
     name_server,
+    notifying,
     offsets as offset_bugs,
     own_terms,
     permissions,
@@ -82,7 +83,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
-    *full_batches.BUGS, *copied_delays.BUGS,
+    *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -40,7 +40,7 @@ class queue_is_not_left_alone(Shares):
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         IS_REFUSED,
-        Excuse("a member has come or gone meanwhile, and who was to take it before may have stood still",
+        Excuse("a member has come or gone meanwhile, and who was to take it before may have stood still, or not heard",
                when=lambda rule, told: rule.has_changed(told)),
         Excuse("a listener still works on it",
                when=lambda rule, told: any(key[2:] == told.about for key in rule.facts.busy)),
@@ -152,7 +152,8 @@ class queue_is_not_left_alone(Shares):
     def has_changed(self, told: Told) -> bool:
         """Whether the hand-over that is waited for began anew, where the one before it may have been held up."""
         changed_ms = self.changed_ms.get(told.about[:1], -inf)
-        return not self.views.calm() and changed_ms >= (told.since_ms or 0)
+        held_up = not self.views.calm() or not self.tells_all(told.about[0])
+        return held_up and changed_ms >= (told.since_ms or 0)
 
     def waits_for_leases(self, told: Told) -> bool:
         """Whether a group needs locks, and the broker of a queue had granted none when time began to count."""

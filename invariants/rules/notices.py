@@ -8,6 +8,7 @@ from typing import Any
 from impl import events
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 
@@ -25,6 +26,8 @@ class list_has_no_repetition(Rule):
             yield self.told(f"{addr} tells {at} of {', '.join(map(str, ids))} in {event.group}", addr, event.group)
 
 
+_GOODBYE = "unregistered"
+"""Why a member is removed that says that it leaves."""
 CHANGES = {
     events.ConsumerRegistered: "{0.client_id} has come", events.ConsumerRemoved: "{0.client_id} has gone",
     events.SubscriptionUpdated: "{0.topic} is subscribed",
@@ -51,7 +54,10 @@ class ChangesOfGroups(Rule):
 
 
 class members_are_told_of_changes(ChangesOfGroups, Duty):
-    """When a member or a topic of a group comes or goes, each member is sent a notification."""
+    """When a member or a topic of a group comes or goes, each member is sent a notification.
+
+    Not so by a broker that is to send none, or none about the group.
+    """
 
     shipped = "violated: B-12 the expired are not announced"
     cite = "ConsumerManager#registerConsumer, #unregisterConsumer, #doChannelCloseEvent: CHANGE"
@@ -65,8 +71,32 @@ class members_are_told_of_changes(ChangesOfGroups, Duty):
     def changed(self, ms: int, at: str, event: Any, what: str) -> None:
         """See ChangesOfGroups; who comes is told, too."""
         new = [event.connection] if isinstance(event, events.ConsumerRegistered) else []
-        for connection in dict.fromkeys((*self.facts.connections(at, event.group), *new)) if event.attached else ():
+        tells = event.attached and all(self.views.tells_of_changes(at, event.group))
+        for connection in dict.fromkeys((*self.facts.connections(at, event.group), *new)) if tells else ():
             self.owe((at, event.group, connection), ms, what)
+
+
+class notifications_can_be_switched_off(Rule):
+    """A broker that is to tell nobody of changes sends no notification, and one that is to tell no group sends it none.
+
+    That a connection has closed, or has expired, may be told the other members of such a group all the same.
+    """
+
+    cite = ("DefaultConsumerIdsChangeListener#handle: CHANGE, ClientManageProcessor#heartBeat, #unregisterClient: "
+            "isNotifyConsumerIdsChangedEnable")
+    about = "at group"
+
+    closed_ms = Kept("at group", begins=(Match(events.ConsumerRemoved, having=lambda one: one.why != _GOODBYE),))
+
+    @on(events.ConsumerIdsChanged)
+    def notified(self, ms: int, at: str, event: events.ConsumerIdsChanged) -> Iterator[Told]:
+        key = at, event.group
+        at_all, of_group = self.views.tells_of_changes(*key)
+        since_ms = self.closed_ms.get(key, 0)
+        has_closed = key in self.closed_ms and (
+            ms - since_ms - self.facts.stood_still_ms(at, since_ms) <= deadlines.handled(self.bounds))
+        if not at_all or not (of_group or has_closed):
+            yield self.told(f"{at} tells {event.connection} that {event.group} has changed, and is not to", *key)
 
 
 class notifications_have_a_reason(ChangesOfGroups):

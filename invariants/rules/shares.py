@@ -99,6 +99,10 @@ class Shares(Rule):
                        for held in self.views.process_queues(machine) if held.group == group and not held.dropped)
         return {mq: held[mq] for mq in mqs if (mq.broker_name, mq.topic) in topics}
 
+    def tells_all(self, group: str) -> bool:
+        """Whether each broker tells the members of a group that it has changed; else they meet by their timers."""
+        return all(all(self.views.tells_of_changes(one.machine, group)) for one in self.views.brokers())
+
     def is_judged(self, members: Sequence[Consumer]) -> bool:
         """Whether anything is expected of them."""
         return all(one.service_state == RUNNING and not one.pause for one in members)
@@ -132,6 +136,8 @@ class members_share_at_once(Shares):
         Excuse("a member has asked for the list and was given none",
                by=Match(events.ConsumerIdsFetched, of="group", having=lambda event: event.client_ids is None),
                lasts=deadlines.handed_over),
+        Excuse("a broker tells nobody of changes, and who has not heard of one waits for a timer",
+               when=lambda rule, told: not rule.tells_all(told.about[0])),
         Excuse("it was reset, or its offset corrected, and a later run takes it again",
                when=lambda rule, told: rule.away_ms.get(told.about, -1) >= told.since_ms),
     )

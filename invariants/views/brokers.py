@@ -109,6 +109,15 @@ class BrokerViews:
         config = self._configured(broker, group)
         return None if config is None else astuple(config)[1:]
 
+    def tells_of_changes(self, broker: str, group: str) -> tuple[bool, bool]:
+        """Whether a broker tells members of changes at all, and whether of those of this group.
+
+        BrokerConfig, and SubscriptionGroupConfig: notifyConsumerIdsChangedEnable.
+        """
+        found, config = self.living.broker(broker), self._configured(broker, group)
+        return (found is None or found.config.notify_consumer_ids_changed_enable,
+                config is None or config.notify_consumer_ids_changed_enable)
+
     def may_consume(self, broker: str, group: str) -> bool | None:
         """SubscriptionGroupConfig.consumeEnable of a group; None where it is not configured, or no broker runs."""
         config = self._configured(broker, group)

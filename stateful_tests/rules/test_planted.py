@@ -368,6 +368,10 @@ PLANTED = (
     ("slave_follows_its_master", "repaired+seeded-slave-copies-no-delays", "copied_delays", "calm", 0),
     ("slave_follows_its_master", "repaired+seeded-slave-copies-delays-once", "copied_delays", "calm", 0),
     ("delayed_message_comes_at_last", "repaired+seeded-delays-begin-at-the-end", "copied_delays", "calm", 1),
+    ("notifications_can_be_switched_off", "repaired+seeded-silent-brokers-tell", "unannounced", "calm", 0),
+    ("notifications_can_be_switched_off", "repaired+seeded-silent-groups-are-told", "unannounced", "calm", 0),
+    ("members_are_told_of_changes", "repaired+seeded-one-silent-group-is-all", "unannounced", "calm", 0),
+    ("queue_is_not_left_alone", "repaired+seeded-members-wait-to-be-told", "unannounced", "calm", 0),
 )
 
 

@@ -13,6 +13,7 @@ from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.message_selector import by_sql
+from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
@@ -187,6 +188,19 @@ def inspected(world: World) -> None:
         world.add_consumer(machine, *(replace(config, consume_from_where=begin) for config in groups),
                            idle=machine in SPARE, instance_name="shop")
     world.add_producer(PRODUCER, Sending(TOPIC))
+
+
+def unannounced(world: World) -> None:
+    """Members of two groups; one broker tells nobody of changes of groups, the other one does not tell GROUP.
+
+    Each of them reads another topic.
+    """
+    servers(world, own=({"notify_consumer_ids_changed_enable": False}, {}))
+    for broker in {*_started(world)} & {BROKERS[1]}:
+        world.brokers[broker].subscription_group_manager.update_subscription_group_config(
+            SubscriptionGroupConfig(GROUP, notify_consumer_ids_changed_enable=False))
+    for machine in (*CONSUMERS, *SPARE):
+        world.add_consumer(machine, ONE, OTHER, idle=machine in SPARE)
 
 
 def routes(world: World) -> None:

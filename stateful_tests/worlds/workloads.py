@@ -58,6 +58,7 @@ from stateful_tests.worlds.casts import (
     stored,
     tenants,
     throttled,
+    unannounced,
     uneven,
     versions,
 )
@@ -101,6 +102,9 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              (deeds.subscribe, deeds.unsubscribe, deeds.subscribe_nothing, deeds.change_expression, *_COME_AND_GO),
              _GROUPS),
     Workload("groups", "Two groups share each client.", members(ONE, OTHER), _COME_AND_GO, _GROUPS, _TWO_GROUPS),
+    Workload("unannounced", "Brokers tell members nothing of each other: one nobody, the other one one of two groups.",
+             unannounced, (*(deeds.join,) * 2, deeds.leave, deeds.stop_broker, deeds.suspend_or_resume), _GROUPS,
+             _TWO_GROUPS),
     Workload("broadcasting", "Every member has every queue, and gets every message.", members(TO_ALL, stored=True),
              (deeds.consume, deeds.consume, operators.delete_old_messages, *_COME_AND_GO, operators.create_topic),
              (*_ROUTES, "list_is_exactly_the_living"), ()),

@@ -55,6 +55,10 @@ def asked(*groups: str) -> Record:
     return 1, B, ConsumersOfTopicAnswered(B, "orders", frozenset(groups))
 
 
+LEFT = (3, B, ConsumerRemoved(B, G, "c2", OTHER, "unregistered", attached=True))
+TELLS, TELLS_NOBODY, TELLS_NOT_G = (
+    Tables(tells_of_changes=one) for one in ((True, True), (False, True), (True, False)))
+HANDLED_MS = 3 + deadlines.handled(STORMY)
 STILL = (4, B, ProcessPaused(1_000))
 MANY_CHANGES = (heartbeat(), subscribed(), unsubscribed())
 LATER_MS = 4 + deadlines.handled(STORMY)
@@ -66,6 +70,20 @@ HISTORIES = (
     Written("list_has_no_repetition", broken=(fetched("c1", "c1"),),
             kept=((1, C, ConsumerIdsFetched(C, G, "orders", None, None)),)),
     Written("members_are_told_of_changes", broken=(heartbeat(),), kept=(heartbeat(), told())),
+    *(Written("members_are_told_of_changes", broken=(heartbeat(),), kept=(heartbeat(),), views=TELLS, kept_views=views)
+      for views in (TELLS_NOBODY, TELLS_NOT_G)),
+    Written("notifications_can_be_switched_off", broken=(told(),), kept=(told(),), views=TELLS_NOBODY, kept_views=TELLS,
+            says="c1:1 that G has changed, and is not to"),
+    Written("notifications_can_be_switched_off", broken=(told(),), kept=(GONE, told()), views=TELLS_NOT_G,
+            kept_views=TELLS_NOT_G),
+    Written("notifications_can_be_switched_off", broken=(GONE, told()), kept=(told(),), views=TELLS_NOBODY,
+            kept_views=TELLS),
+    Written("notifications_can_be_switched_off", broken=(LEFT, told()), kept=(GONE, told()), views=TELLS_NOT_G,
+            kept_views=TELLS_NOT_G),
+    Written("notifications_can_be_switched_off", broken=(GONE, (HANDLED_MS + 1, *told()[1:])), views=TELLS_NOT_G,
+            kept=(GONE, (HANDLED_MS, *told()[1:])), kept_views=TELLS_NOT_G),
+    Written("notifications_can_be_switched_off", broken=(GONE, (HANDLED_MS + 1, *told()[1:])), views=TELLS_NOT_G,
+            kept=(GONE, STILL, (HANDLED_MS + 1_000, *told()[1:])), kept_views=TELLS_NOT_G),
     Written("members_are_told_of_changes", broken=(heartbeat(), told(), heartbeat(OTHER), told(OTHER)),
             kept=(heartbeat(), told(), heartbeat(), heartbeat(attached=False), heartbeat(OTHER, attached=False))),
     Written("members_are_told_of_changes", broken=(heartbeat(), heartbeat(OTHER), told(), told(OTHER), GONE),

@@ -144,6 +144,7 @@ GIVEN_UP, RESET = (dropped(-2, by_rebalance=by_rebalance) for by_rebalance in (T
 STOPS, UNLOCKED = (-1, C, ConsumerStopping(ID, G)), (-2, B, LockReleased(B, G, MQ, ID))
 OTHER_STOPS = (-1, C, ConsumerStopping("c1@2", G))
 BILLS, BILLS2 = (MessageQueue("bills", B, queue_id) for queue_id in range(2))
+SILENT = {"tells_of_changes": (False, True)}
 SHARED_OUT_MS = 6_000 + deadlines.shared_out(CALM)
 
 
@@ -252,6 +253,12 @@ HISTORIES = (
               views=views, kept_views=calm(calm=False))
       for change in (started()[2], SHUT_DOWN[2])
       for broken, views in (((SINCE_MS - 1, C, change), calm(calm=False)), ((SINCE_MS, C, change), calm()))),
+    # The same where a broker tells nobody of it.
+    *(Written("queue_is_not_left_alone", broken=(LOOK, (SINCE_MS - 1, C, change), LATE), views=calm(**SILENT),
+              kept=(LOOK, (SINCE_MS, C, change), LATE), kept_views=calm(**SILENT))
+      for change in (started()[2], SHUT_DOWN[2])),
+    *(at_once(views=calm(tells_of_changes=(True, True)), kept_views=calm(tells_of_changes=tells))
+      for tells in ((False, True), (True, False))),
     Written("queue_is_not_left_alone", broken=(LOOK, (19_999, *GRANTED[1:]), LATE), views=calm(IN_ORDER),
             kept=(LOOK, (20_000, *GRANTED[1:]), LATE), kept_views=calm(IN_ORDER)),
     lost((-177_000, *LOST[1:]), causes=("U1",)),
