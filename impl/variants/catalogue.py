@@ -38,6 +38,7 @@ from impl.variants.bugs import (
     seeded,
     sending as sending_bugs,
     servers,
+    shared_clients,
     stores as store_bugs,
     strangers,
     tenants,
@@ -83,7 +84,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *full_files.BUGS, *pull_answers.BUGS, *servers.BUGS, *own_terms.BUGS, *tenants.BUGS, *strangers.BUGS,
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
-    *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS,
+    *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

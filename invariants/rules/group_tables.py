@@ -8,7 +8,14 @@ from typing import Any
 from impl import events
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
-from impl.events import ClientChannelClosed, ClockJumped, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
+from impl.events import (
+    ClientChannelClosed,
+    ClockJumped,
+    ConsumerRegistered,
+    HeartbeatRefused,
+    ProducerForgotten,
+    ProducerRegistered,
+)
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
@@ -158,6 +165,25 @@ class closed_producer_is_delisted(Duty):
         """See Duty."""
         listed = {connection for _, connection in self.views.producers(key[0])}
         return super().broken(key, what, waited_ms) if key[1] in listed else None
+
+
+class running_producer_is_not_forgotten(Rule):
+    """A broker forgets no producer that runs and whose connection has not ended: a goodbye is of the group it names.
+
+    A client may have consumers beside, which stop.
+    """
+
+    cite = "ClientManageProcessor#unregisterClient, ProducerManager#unregisterProducer"
+    about = "at group client_id"
+
+    ended = Kept("at connection", begins=(ClientChannelClosed,))
+
+    @on(ProducerForgotten)
+    def is_forgotten(self, _: int, at: str, event: ProducerForgotten) -> Iterator[Told]:
+        runs = (event.group, event.client_id) in self.views.running_producers(machine_of(event.connection))
+        if runs and (at, event.connection) not in self.ended:
+            yield self.told(f"{at} forgets the producer {event.group} of {event.client_id}, which runs", at,
+                            event.group, event.client_id)
 
 
 class replies_find_the_producer(Rule):

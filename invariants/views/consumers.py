@@ -99,6 +99,12 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)
                 for group in one.instance.producer_table.key_set()}
 
+    def running_producers(self, machine: str) -> set[tuple[str, str]]:
+        """The same of all clients of a machine that have a producer which is RUNNING."""
+        return {(group, one.instance.client_id) for one in self.living.senders()
+                if one.node.name == machine and one.service_state == RUNNING
+                for group in one.instance.producer_table.key_set()}
+
     def sending(self) -> set[tuple[str, str]]:
         """The same of the clients of all producers that are RUNNING."""
         return {(group, one.instance.client_id) for one in self.living.senders() if one.service_state == RUNNING

@@ -372,6 +372,9 @@ PLANTED = (
     ("notifications_can_be_switched_off", "repaired+seeded-silent-groups-are-told", "unannounced", "calm", 0),
     ("members_are_told_of_changes", "repaired+seeded-one-silent-group-is-all", "unannounced", "calm", 0),
     ("queue_is_not_left_alone", "repaired+seeded-members-wait-to-be-told", "unannounced", "calm", 0),
+    ("producers_are_known", "repaired+seeded-last-consumer-ends-its-client", "both_ways", "calm", 0),
+    ("producers_are_known", "repaired+seeded-producers-are-silent", "both_ways", "calm", 0),
+    ("running_producer_is_not_forgotten", "repaired+seeded-goodbye-is-of-the-client", "both_ways", "calm", 0),
 )
 
 

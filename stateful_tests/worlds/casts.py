@@ -203,6 +203,14 @@ def unannounced(world: World) -> None:
         world.add_consumer(machine, ONE, OTHER, idle=machine in SPARE)
 
 
+def both_ways(world: World) -> None:
+    """A world like `stored`, whose members also send, by the client that their consumers have."""
+    servers(world)
+    for machine in (*CONSUMERS, *SPARE):
+        world.add_consumer(machine, FROM_FIRST, idle=machine in SPARE, instance_name="shop",
+                           sends=Sending(TOPIC, (SYNC, ASYNC), rests=SELDOM))
+
+
 def routes(world: World) -> None:
     """Masters and slaves, and two clients that want to know where they are."""
     servers(world, slaves=1)

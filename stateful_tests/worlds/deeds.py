@@ -157,6 +157,22 @@ def stop_one(world: World) -> Done:
     return machine, f"stops its consumer of {consumer.group}"
 
 
+def stop_consuming(world: World) -> Done:
+    """A process stops its consumers and goes on sending; another one goes on consuming."""
+    running = dict.fromkeys(machine for machine, _ in world.running() if machine in world.producers)
+    machine = one_of(world, "who stops consuming", [*running][1:])
+    consumers = [*world.consumers[machine]]
+
+    async def stop() -> None:
+        for consumer in consumers:
+            await consumer.shutdown()
+            if consumer in world.consumers[machine] and consumer.service_state == SHUTDOWN_ALREADY:
+                world.consumers[machine].remove(consumer)
+
+    world.call(machine, uncaught(stop))
+    return machine, "stops its consumers, and goes on sending"
+
+
 def subscribe(world: World) -> Done:
     """A roll-out: everybody subscribes one more topic."""
     return _roll_out(world, OTHER_TOPIC, "*")

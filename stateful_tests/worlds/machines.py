@@ -202,11 +202,11 @@ class Machines(Course):
 
     def add_consumer(
         self, machine: str, *configs: PushConsumerConfig, client_ip: str = "", idle: bool = False,
-        replies: bool = False, **settings: Any,
+        replies: bool = False, sends: Sending | None = None, **settings: Any,
     ) -> None:
         """Add a process with these consumers, one after another; settings -- fields of ClientConfig.
 
-        idle -- the process runs none of them until `join`. replies -- they reply to requests.
+        idle -- the process runs none of them until `join`. replies -- they reply to requests. sends -- what it sends.
         """
         client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
         pull_batch_size = self.pull_batch_size
@@ -235,6 +235,10 @@ class Machines(Course):
                         machine, config_now.consumer_group, topic, tags, orderly=config.orderly or None,
                         max_attempts=most_retries(config), broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
+            if sends is not None:
+                self.producers[machine] = Producer(
+                    node, self.namesrv_addrs, sends, self.notes, self.transactions, (manager, client_config))
+                await self.producers[machine].run()
 
         self._applications[machine] = boot
         self.consumers[machine] = []

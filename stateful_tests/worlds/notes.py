@@ -12,7 +12,15 @@ from itertools import chain
 from typing import Any
 
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OffsetSent, OffsetsWritten, ProcessKilled, QueueDropped, QueueTaken
+from impl.events import (
+    ConsumerShutDown,
+    ConsumerStarted,
+    OffsetSent,
+    OffsetsWritten,
+    ProcessKilled,
+    QueueDropped,
+    QueueTaken,
+)
 from impl.hosts.simulation.kernel import Kernel
 from invariants.histories.operations import (
     ASSIGNED,
@@ -69,8 +77,16 @@ class Notes:
         return [Observation(one.position, one.operation._replace(seq=seq)) for seq, one in enumerate(ordered)]
 
     def _reported(self) -> Iterator[Observation]:
+        """What a consumer takes that has shut down, as a run of its client goes on, is nobody's."""
+        shut_down: set[tuple[str, str, str]] = set()
         for position, (ms, machine, event) in enumerate(self._kernel.records, 1):
-            if isinstance(event, ProcessKilled):
+            if isinstance(event, ConsumerShutDown):
+                shut_down.add((machine, *event))
+            elif isinstance(event, ConsumerStarted):
+                shut_down.discard((machine, event.client_id, event.group))
+            elif isinstance(event, QueueTaken) and (machine, event.client_id, event.group) in shut_down:
+                continue
+            elif isinstance(event, ProcessKilled):
                 yield Observation(position, Operation(RESTARTED, machine, 0, time_ms=ms, clock=CLOCK))
             elif isinstance(event, (QueueTaken, QueueDropped, OffsetSent, OffsetsWritten)):
                 kind, group = _KINDS[type(event)], self._named(machine, event.group)

@@ -119,12 +119,16 @@ class Producer:
 
     def __init__(
         self, node: Node, namesrv_addrs: tuple[str, ...], sending: Sending, notes: Notes,
-        decided: Decided,
+        decided: Decided, clients: tuple[MQClientManager, ClientConfig] | None = None,
     ) -> None:
-        """Send nothing yet; decided -- what became of transactions."""
+        """Send nothing yet.
+
+        decided -- what became of transactions. clients -- those of its process, and their configuration, if it has any.
+        """
         self.node, self.sending, self._notes = node, sending, notes
-        client_config = ClientConfig(namesrv_addrs, node.name, namespace=sending.namespace or None)
-        manager, self._group = MQClientManager(node), sending.full(sending.config.producer_group)
+        manager, client_config = clients or (
+            MQClientManager(node), ClientConfig(namesrv_addrs, node.name, namespace=sending.namespace or None))
+        self._group = sending.full(sending.config.producer_group)
         self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group,
                                           undecided=sending.undecided)
         self.transactional = TransactionMQProducer(

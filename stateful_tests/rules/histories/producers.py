@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import invariants.rules.group_tables  # noqa: F401  # declares the rules
-from impl.events import ClientChannelClosed, ClockJumped, ConsumerRegistered, HeartbeatRefused, ProducerRegistered
+from impl.events import (
+    ClientChannelClosed,
+    ClockJumped,
+    ConsumerRegistered,
+    HeartbeatRefused,
+    ProducerForgotten,
+    ProducerRegistered,
+)
 from stateful_tests.rules.histories.membership import BROKER, consumer
 from stateful_tests.rules.written import Tables, Written
 
@@ -13,6 +20,8 @@ SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
 REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
 SET, SET_FORWARD = (1, B, ClockJumped(-60_000)), (1, B, ClockJumped(60_000))
 ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
+FORGETS, OTHER_CLOSED = (3, B, ProducerForgotten(B, P, C, AT)), (1, B, ClientChannelClosed(B, "c2:1"))
+_SENDING = Tables(running_producers=lambda machine: {(P, C)} if machine == "c1" else set())
 _RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)},
          "known_addresses": {(B, 0): BROKER.broker_addr}}
 _SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
@@ -23,6 +32,12 @@ HISTORIES = (
             kept=(CLOSED,), kept_views=Tables(producers={(P, "c2:1"): "c2"})),
     Written("closed_producer_is_delisted", broken=(CLOSED,), views=Tables(producers={(P, AT): C}),
             kept=(CLOSED, SPEAKS)),
+    Written("running_producer_is_not_forgotten", broken=(FORGETS,), kept=(CLOSED, FORGETS), views=_SENDING,
+            kept_views=_SENDING, says="forgets the producer P of c1, which runs"),
+    Written("running_producer_is_not_forgotten", broken=(OTHER_CLOSED, FORGETS), views=_SENDING,
+            kept=((3, B, ProducerForgotten(B, P, C, "c2:1")),), kept_views=_SENDING),
+    Written("running_producer_is_not_forgotten", broken=(FORGETS,), kept=((3, B, ProducerForgotten(B, "O", C, AT)),),
+            views=_SENDING, kept_views=_SENDING),
     Written("replies_find_the_producer", broken=(SPEAKS,), views=Tables(reply_connections={"c2": AT}),
             kept=(SPEAKS,), kept_views=Tables(reply_connections={C: AT})),
     Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),

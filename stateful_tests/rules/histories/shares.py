@@ -144,7 +144,7 @@ GIVEN_UP, RESET = (dropped(-2, by_rebalance=by_rebalance) for by_rebalance in (T
 STOPS, UNLOCKED = (-1, C, ConsumerStopping(ID, G)), (-2, B, LockReleased(B, G, MQ, ID))
 OTHER_STOPS = (-1, C, ConsumerStopping("c1@2", G))
 BILLS, BILLS2 = (MessageQueue("bills", B, queue_id) for queue_id in range(2))
-SILENT = {"tells_of_changes": (False, True)}
+SILENT: dict[str, Any] = {"tells_of_changes": (False, True)}
 SHARED_OUT_MS = 6_000 + deadlines.shared_out(CALM)
 
 
