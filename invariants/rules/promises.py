@@ -127,7 +127,10 @@ class route_cache_becomes_true_in_time(Promise):
 
 
 class producers_know_the_queues(Promise):
-    """The queues that a producer chooses from are those of the living masters, of each topic that it has sent to."""
+    """The queues that a producer chooses from are those of the living masters, of each topic that it has sent to.
+
+    Those of a broker that has not come up since its process was killed may be among them or not.
+    """
 
     cite = "MQClientInstance#updateTopicRouteInfoFromNameServer, DefaultMQProducerImpl#getPublishTopicList"
     about = "at group topic"
@@ -140,9 +143,11 @@ class producers_know_the_queues(Promise):
     def wrong(self) -> Iterator[Told]:
         """See Promise."""
         sending = self.views.sending()
+        down = {one.broker_name for one in self.views.brokers() if (one.machine,) in self.facts.broker_killed_ms}
         for (at, client_id, group, topic), queues in self.lists.items():
             there = self.views.writable(topic)
-            if (group, client_id) in sending and there and {*queues} != {*there}:
+            differ = {mq for mq in {*queues} ^ {*there} if mq.broker_name not in down}
+            if (group, client_id) in sending and there and differ:
                 yield self.told(f"{at} chooses from {len(queues)} queues of {topic}, and there are {len(there)}", at,
                                 group, topic)
 

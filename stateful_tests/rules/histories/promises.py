@@ -62,6 +62,7 @@ def publishing(*queues: MessageQueue, client_id: str = C, ms: int = 1) -> tuple[
     return ms, C, PublishInfoUpdated(client_id, "P", ORDERS, queues)
 
 
+COMES_UP = Tables(sending={("P", C)}, writable=[MQ, BESIDE], brokers=[MASTER])
 SENDING = Tables(sending={("P", C)}, writable=[MQ, BESIDE])
 NO_SENDER, NO_QUEUES = Tables(sending=set(), writable=[MQ, BESIDE]), Tables(sending={("P", C)}, writable=[])
 PRODUCER_ENDS = (2, C, ProducerShutDown(C, "P"))
@@ -100,6 +101,8 @@ HISTORIES = (
             views=SENDING),
     *(Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(MQ)), views=SENDING,
               kept_views=views) for views in (NO_SENDER, NO_QUEUES)),
+    Written("producers_know_the_queues", (*LOST_POWER, STARTS, HEALED, publishing(MQ)),
+            (*LOST_POWER, HEALED, publishing(MQ)), views=COMES_UP, kept_views=COMES_UP),
     Written("every_name_server_learns_in_time", broken=(),
             views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE], addresses={(B, 0): ADDR}),
             kept_views=Tables(namesrvs=[NS], brokers=[MASTER, SLAVE],
