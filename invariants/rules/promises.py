@@ -146,8 +146,8 @@ class producers_know_the_queues(Promise):
         down = {one.broker_name for one in self.views.brokers() if (one.machine,) in self.facts.broker_killed_ms}
         for (at, client_id, group, topic), queues in self.lists.items():
             there = self.views.writable(topic)
-            differ = {mq for mq in {*queues} ^ {*there} if mq.broker_name not in down}
-            if (group, client_id) in sending and there and differ:
+            known, right = ({mq for mq in mqs if mq.broker_name not in down} for mqs in (queues, there))
+            if (group, client_id) in sending and there and known != right:
                 yield self.told(f"{at} chooses from {len(queues)} queues of {topic}, and there are {len(there)}", at,
                                 group, topic)
 

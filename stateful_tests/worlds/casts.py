@@ -196,7 +196,7 @@ def unannounced(world: World) -> None:
     Each of them reads another topic.
     """
     servers(world, own=({"notify_consumer_ids_changed_enable": False}, {}))
-    for broker in {*_started(world)} & {BROKERS[1]}:
+    for broker in [one for one in _started(world) if one == BROKERS[1]]:
         world.brokers[broker].subscription_group_manager.update_subscription_group_config(
             SubscriptionGroupConfig(GROUP, notify_consumer_ids_changed_enable=False))
     for machine in (*CONSUMERS, *SPARE):
