@@ -91,7 +91,7 @@ class polls_follow_one_another(Polled):
         due = self.next_offset.get(key, event.offsets[0])
         self.next_offset[key] = event.offsets[-1] + 1
         if event.offsets != tuple(range(due, due + len(event.offsets))):
-            given = f"is given {list(event.offsets)} of {queue_text(event.mq)}"
+            given = f"is given {', '.join(map(str, event.offsets))} of {queue_text(event.mq)}"
             yield self.told(f"{at} {given}, where {due} follows", *key)
 
 

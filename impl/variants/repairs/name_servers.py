@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 
-from impl.broker import tables
+from impl.broker import config_files
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.client_config import ClientConfig
 from impl.client.mq_client_instance import MQClientInstance
@@ -120,7 +120,7 @@ def _connect_before_the_call(original: Callable[..., Awaitable[Command]]) -> Cal
     return invoke_sync
 
 
-@around(tables, "topics_text")
+@around(config_files, "topics_text")
 def _write_the_permission(original: Callable[[TopicConfigManager], str]) -> Callable[[TopicConfigManager], str]:
     def topics_text(manager: TopicConfigManager) -> str:
         """The file of the topics says what the broker is permitted, unless that is everything."""
@@ -130,7 +130,7 @@ def _write_the_permission(original: Callable[[TopicConfigManager], str]) -> Call
     return topics_text
 
 
-@around(tables, "load_topics")
+@around(config_files, "load_topics")
 def _count_up_for_another(
     original: Callable[[TopicConfigManager, str], None],
 ) -> Callable[[TopicConfigManager, str], None]:
