@@ -34,7 +34,32 @@ class Asked(NamedTuple):
     ends: Ends
 
 
-class pull_answer_fits_its_queue(Rule):
+class PullsOfMasters(Rule):
+    """What is common: the pulls that are on their way to masters, and have not ended since."""
+
+    about = "at client_id group mq"
+
+    asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
+
+    @on(events.PullSuspended)
+    def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
+        broker = machine_of(event.asked)
+        self.asked.pop((at, *event[:3]), None)
+        if self.facts.is_master(broker):
+            self.asked[at, *event[:3]] = self.what_is_asked(broker, event)
+
+    def what_is_asked(self, broker: str, event: events.PullSuspended) -> Asked | Reading:
+        """What is to be known of a pull when its answer comes."""
+        raise NotImplementedError
+
+    @on(events.ProcessKilled, events.BrokerStarted, events.QueuesDeleted)
+    def has_other_queues(self, _: int, at: str, event: object) -> None:
+        """Queues that are deleted may be made anew, and what is in them may have changed its place."""
+        del event
+        self.asked.drop(lambda key: self.asked[key].broker == at)
+
+
+class pull_answer_fits_its_queue(PullsOfMasters):
     """A master answers a pull where its queue begins and ends, with no more than it wants, and sends it into the queue.
 
     A pull before the begin goes to the begin, and one behind the end to the end, or to 0 where the queue begins there.
@@ -44,12 +69,8 @@ class pull_answer_fits_its_queue(Rule):
 
     cite = ("DefaultMessageStore#getMessage: OFFSET_TOO_SMALL, OFFSET_OVERFLOW_BADLY, #nextOffsetCorrection, "
             "#isTheBatchFull, PullMessageProcessor#processRequest: setMinOffset, setMaxOffset")
-    about = "at client_id group mq"
 
-    # The pulls that are on their way to masters, which have not ended since.
-    asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
-
-    # The same of strangers, who pull from anywhere.
+    # The pulls of strangers, who pull from anywhere.
     tried = Kept("server number", machine="server")
 
     @on(events.InquiryMade)
@@ -68,18 +89,14 @@ class pull_answer_fits_its_queue(Rule):
             mq = MessageQueue(topic, self.facts.broker_name(event.server), int(queue_id))
             yield from self._judged(at, asked, events.PullAnswered("", "", mq, code, going_on, 0, begin, end, messages))
 
-    @on(events.PullSuspended)
-    def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
-        broker = machine_of(event.asked)
-        self.asked.pop((at, *event[:3]), None)
-        if self.facts.is_master(broker):
-            self.asked[at, *event[:3]] = Asked(event.offset, broker, event.most, self._ends(broker, event.mq))
+    def what_is_asked(self, broker: str, event: events.PullSuspended) -> Asked:
+        """See PullsOfMasters."""
+        return Asked(event.offset, broker, event.most, self._ends(broker, event.mq))
 
-    @on(events.ProcessKilled, events.BrokerStarted, events.QueuesDeleted)
-    def has_other_queues(self, _: int, at: str, event: object) -> None:
-        """Queues that are deleted may be made anew."""
+    @on(events.BrokerStarted, events.QueuesDeleted)
+    def has_other_queues_for_strangers(self, _: int, at: str, event: object) -> None:
+        """The same of what strangers have asked."""
         del event
-        self.asked.drop(lambda key: self.asked[key].broker == at)
         self.tried.drop(lambda key: key[0] == at)
 
     @on(events.PullAnswered)
@@ -138,7 +155,7 @@ class Limit(NamedTuple):
     size_bytes: int
 
 
-class pull_finds_as_many_as_fit(Rule):
+class pull_finds_as_many_as_fit(PullsOfMasters):
     """A master that finds messages gives as many as the pull wants, and ends before the first that is too much.
 
     That is the ninth, or what exceeds 64 KiB, if it lies on the disk, and the 33rd, or what exceeds 256 KiB, if memory
@@ -148,23 +165,9 @@ class pull_finds_as_many_as_fit(Rule):
 
     cite = ("DefaultMessageStore#getMessage: isTheBatchFull, MessageStoreConfig: maxTransferCountOnMessageInDisk, "
             "maxTransferBytesOnMessageInDisk, maxTransferCountOnMessageInMemory, maxTransferBytesOnMessageInMemory")
-    about = "at client_id group mq"
-
-    # The pulls that are on their way to masters.
-    asked = Kept("at client_id group mq", ends=(events.PullFailed, events.QueueDropped))
-
-    @on(events.PullSuspended)
-    def asks(self, _: int, at: str, event: events.PullSuspended) -> None:
-        broker = machine_of(event.asked)
-        self.asked.pop((at, *event[:3]), None)
-        if self.facts.is_master(broker):
-            self.asked[at, *event[:3]] = Reading(event.offset, broker, event.most, self.views.memory_begin(broker))
-
-    @on(events.ProcessKilled, events.BrokerStarted, events.QueuesDeleted)
-    def has_other_queues(self, _: int, at: str, event: object) -> None:
-        """What is in them may have changed its place."""
-        del event
-        self.asked.drop(lambda key: self.asked[key].broker == at)
+    def what_is_asked(self, broker: str, event: events.PullSuspended) -> Reading:
+        """See PullsOfMasters."""
+        return Reading(event.offset, broker, event.most, self.views.memory_begin(broker))
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:

@@ -145,6 +145,10 @@ STOPS, UNLOCKED = (-1, C, ConsumerStopping(ID, G)), (-2, B, LockReleased(B, G, M
 OTHER_STOPS = (-1, C, ConsumerStopping("c1@2", G))
 BILLS, BILLS2 = (MessageQueue("bills", B, queue_id) for queue_id in range(2))
 SILENT: dict[str, Any] = {"tells_of_changes": (False, True)}
+ONE_SILENT: dict[str, Any] = {
+    "tells_of_changes": lambda broker, _: (broker == B, True),
+    "brokers": [MASTER, MASTER._replace(machine="broker-b", broker_name="broker-b")],
+    "topics": Turns(*[{"orders"}, ()] * 3, (), ())}
 SHARED_OUT_MS = 6_000 + deadlines.shared_out(CALM)
 
 
@@ -257,6 +261,8 @@ HISTORIES = (
     *(Written("queue_is_not_left_alone", broken=(LOOK, (SINCE_MS - 1, C, change), LATE), views=calm(**SILENT),
               kept=(LOOK, (SINCE_MS, C, change), LATE), kept_views=calm(**SILENT))
       for change in (started()[2], SHUT_DOWN[2])),
+    Written("queue_is_not_left_alone", broken=(LOOK, (SINCE_MS - 1, C, started()[2]), LATE), views=calm(**ONE_SILENT),
+            kept=(LOOK, (SINCE_MS, C, started()[2]), LATE), kept_views=calm(**ONE_SILENT)),
     *(at_once(views=calm(tells_of_changes=(True, True)), kept_views=calm(tells_of_changes=tells))
       for tells in ((False, True), (True, False))),
     Written("queue_is_not_left_alone", broken=(LOOK, (19_999, *GRANTED[1:]), LATE), views=calm(IN_ORDER),
