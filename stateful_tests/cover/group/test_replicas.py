@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from impl.broker.slave_synchronize import DELAY_OFFSET_PATH
+from impl.common.config_manager import persist
 from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
@@ -145,10 +147,21 @@ def test_a_slave_has_the_offsets_of_its_masters_delay_queues_in_its_file() -> No
         service: ScheduleMessageService = plane.store.schedule_message_service
         assert service.offset_table.get(1) == 1
         world.run(10_000)
-        storage = world.simulation.disks[SLAVE].find("store/config/delayOffset.json")
+        storage = world.simulation.disks[SLAVE].find(DELAY_OFFSET_PATH)
         assert storage is not None
         assert storage.read(0, storage.length).decode() == service.encode()
         assert world.brokers[SLAVE].slave_synchronize.master_addr == f"{MASTER}:10911"
+
+
+def test_an_offset_of_a_level_behind_its_queue_is_moved_before_a_message_is_delayed() -> None:
+    with World() as world:
+        build(world, slave=False)
+        persist(world.simulation.nodes[MASTER].disk, DELAY_OFFSET_PATH, '{"offsetTable":{1:5}}')
+        world.simulation.kill(MASTER)
+        world.simulation.start(MASTER)
+        world.run(5_000)
+        tasks = world.brokers[MASTER].data_plane.store.schedule_message_service.tasks
+        assert [task.offset for task in tasks if task.level == 1] == [0]
 
 
 def test_after_a_shutdown_nobody_listens_for_slaves() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import invariants.rules.subscriptions  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    BrokerShutDown,
     BrokerStarted,
     ConsumerRegistered,
     ConsumerRemoved,
@@ -63,6 +64,7 @@ _TO_BROKER = {(B, 0): "broker-a:10911"}
 _ROUTED = Tables(known_addresses=_TO_BROKER)
 _WITH_DEAD = Tables(known_addresses=_TO_BROKER, dead_addresses={"broker-c:10911", "broker-d:10911"})
 TOLD_MS = RAISED[0] + deadlines.told_at_once(Bounds())
+STARTED, SHUT_DOWN = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerShutDown(B))
 BROKER = (0, "broker-b", BrokerStarted("broker-b", "broker-b", 0))
 BROKER_DIES, OTHER_DIES, KILLED = (
     (ms, machine, ProcessKilled(1, False)) for ms, machine in ((3, "broker-b"), (3, "c2"), (100_000, C)))
@@ -143,6 +145,8 @@ HISTORIES = (
     Written("new_version_is_told_soon", broken=(heartbeat(0), RAISED), views=_ROUTED,
             kept=(heartbeat(0), RAISED, ELSEWHERE, ELSEWHERE),
             kept_views=Tables(known_addresses=Turns(_TO_BROKER, _TO_BROKER, {}))),
+    Written("new_version_is_told_soon", broken=(SHUT_DOWN, STARTED, heartbeat(0), RAISED), views=_ROUTED,
+            kept=(STARTED, SHUT_DOWN, heartbeat(0), RAISED)),
     # A heartbeat waits for each address where no broker lives, or that is left while it goes round.
     *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
               broken=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
