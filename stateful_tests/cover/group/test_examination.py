@@ -27,6 +27,7 @@ from impl.decisions.subscription import SubscriptionData
 from impl.events import QueuesDeleted
 from impl.ports.remoting import Command
 from stateful_tests.cover.group.stored import ADDRESS, BROKER, GROUP, begin, pulled, send
+from stateful_tests.worlds.subjects import subject_named
 from stateful_tests.worlds.world import World
 
 QUEUE = MessageQueue("orders", BROKER, 0)
@@ -141,20 +142,23 @@ def test_a_group_is_set_up_and_null_changes_nothing(world: World) -> None:
     assert groups.data_version.counter == version
 
 
-def test_the_queues_of_a_topic_that_is_deleted_go_with_it(world: World) -> None:
-    send(world)
-    assert pulled(world)
-    disk, folder = world.simulation.nodes[BROKER].disk, "store/consumequeue/orders/0"
-    assert disk.list(folder)
-    deleted = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("orders"))
-    assert deleted.code == ResponseCode.SUCCESS
-    end = asked(world, RequestCode.GET_MAX_OFFSET, QueueOffsetRequestHeader("orders", 0))
-    assert end.header.offset == 0
-    assert not disk.list(folder)
-    again = send(world)
-    assert again.header.queue_offset == 0, "the next message begins the queue"
-    refused = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("no topic!"))
-    assert refused.code == ResponseCode.SYSTEM_ERROR
+@pytest.mark.parametrize("subject", ["shipped", "repaired"])
+def test_the_queues_of_a_topic_that_is_deleted_go_with_it(subject: str) -> None:
+    with subject_named(subject).running(), World() as world:
+        begin(world)
+        send(world)
+        world.run(1_000)
+        disk, folder = world.simulation.nodes[BROKER].disk, "store/consumequeue/orders/0"
+        assert disk.list(folder)
+        deleted = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("orders"))
+        assert deleted.code == ResponseCode.SUCCESS
+        end = asked(world, RequestCode.GET_MAX_OFFSET, QueueOffsetRequestHeader("orders", 0))
+        assert end.header.offset == 0
+        assert not disk.list(folder)
+        again = send(world)
+        assert again.header.queue_offset == 0, "the next message begins the queue"
+        refused = asked(world, RequestCode.DELETE_TOPIC_IN_BROKER, TopicRequestHeader("no topic!"))
+        assert refused.code == ResponseCode.SYSTEM_ERROR
 
 
 def test_with_any_topic_that_is_deleted_go_the_queues_of_those_that_the_broker_does_not_know(world: World) -> None:
