@@ -66,6 +66,8 @@ class full_disk_makes_room(Duty):
     cite = "CleanCommitLogService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
     about = "at"
     within_ms = deadlines.room_made
+    excuses = (Excuse("a force has failed shortly before: with all repairs what is deleted is forced first",
+                      by=Match(events.ForceFailed, of="at"), lasts=deadlines.room_made),)
     late = "the disk of {at} has been too full for {waited_ms} ms, and its log still begins at {what}"
 
     # How full the disk is, in percent; when the store was loaded.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.space  # noqa: F401  # declares the rules
-from impl.events import DiskFilled, MessageAppended, ProcessKilled, StoreLoaded
+from impl.events import DiskFilled, ForceFailed, MessageAppended, ProcessKilled, StoreLoaded
 from invariants.rules import deadlines
 from invariants.views import Replicated
 from stateful_tests.rules.written import STORMY, Tables, Written
@@ -39,6 +39,7 @@ def log(begin: int, end: int, *, before: int | None = None, is_old: bool = False
 
 
 FULL = loaded(0), filled(1, 91)
+FORCE_FAILED = ForceFailed("store/commitlog/0", lost=True)
 NOW_MS = SEEN_MS + 2
 LONG, OLD = log(0, 101), log(0, 101, is_old=True)
 
@@ -78,4 +79,6 @@ HISTORIES = (
             kept=(*FULL, (2, B, ProcessKilled(1, power_loss=False))), views=LONG),
     Written("full_disk_makes_room", broken=(loaded(0), filled(1, 86), filled(2, 0, "broker-b")),
             kept=(filled(0, 86),), views=LONG),
+    Written("full_disk_makes_room", broken=(loaded(0), filled(1, 86), (2, "broker-b", FORCE_FAILED)),
+            kept=(loaded(0), filled(1, 86), (2, B, FORCE_FAILED)), views=LONG),
 )
