@@ -150,12 +150,14 @@ class held_pull_is_waited_for(Rule):
 
     # Whose pulls brokers hold: the machine of the client, its group and the queue, and which broker.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
+    given_up = Kept("at group mq", begins=(events.QueueDropped,), ends=(events.QueueTaken,))
 
     @on(events.PullHeld)
     def is_held(self, _: int, at: str, event: events.PullHeld) -> None:
+        """A queue may be given up while the pull is on the way."""
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
         whose = machine_of(event.connection), event.group
-        if mq in self.facts.polls_from.get(whose, (mq,)):  # else it was given up while the pull was on the way
+        if mq in self.facts.polls_from.get(whose, (mq,)) and (*whose, mq) not in self.given_up:
             self.held[event.connection, event.opaque] = (*whose, mq), at
 
     @on(events.PullSuspended)

@@ -268,6 +268,8 @@ HISTORIES = (
             (AS_ANOTHER, NAMED, HELD, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, NAMED, HELD, pulled(4)),
             (NAMED, RENAMED, HELD, pulled(4, mq=MQ._replace(broker_name=f"{A}-renamed")))),
+    Written("held_pull_is_waited_for", (NAMED, GONE[0], (3, *TAKEN[1:]), HELD, pulled(4)),
+            (NAMED, GONE[0], HELD, (3, *TAKEN[1:]), pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HELD, HAS, pulled(4)), (NAMED, HELD, HAS_NONE, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HAS_NONE, HAS, HELD, pulled(4)),
             (NAMED, HAS_NONE, HELD, HAS, pulled(4))),
