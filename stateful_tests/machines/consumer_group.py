@@ -7,8 +7,9 @@ from typing import ClassVar
 from impl.client.push_consumer_config import PushConsumerConfig
 from stateful_tests.machines.deeds import PAUSES, Brokers, Connections, Members, Processes, Time
 from stateful_tests.machines.machine import SETTLED_MS, deed
-from stateful_tests.worlds.casts import CONSUMERS, servers
 from stateful_tests.worlds.deeds import GROUP, TOPIC
+from stateful_tests.worlds.parts import CONSUMERS
+from stateful_tests.worlds.servers import servers
 from stateful_tests.worlds.workload import Workload
 from stateful_tests.worlds.world import World
 

@@ -8,8 +8,8 @@ from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.tape import trimmed
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import deed
-from stateful_tests.worlds.casts import CONSUMERS
 from stateful_tests.worlds.deeds import BROKERS
+from stateful_tests.worlds.parts import CONSUMERS
 
 WEATHER = FaultProfile(thread_pause=1, order=1, delay=1, one_way_loss=1, one_way_duplicate=1, write_stall=1)
 """What may happen in rough_time."""

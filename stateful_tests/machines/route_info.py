@@ -13,8 +13,9 @@ from impl.ports.remoting import Command
 from stateful_tests.machines.deeds import DOWN, JUMPS, LATE, PAUSES, SHORT, Time
 from stateful_tests.machines.faults import Faulty
 from stateful_tests.machines.machine import deed
-from stateful_tests.worlds.casts import CONSUMERS, servers
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OPERATOR, OTHER_TOPIC, TOPIC
+from stateful_tests.worlds.parts import CONSUMERS
+from stateful_tests.worlds.servers import servers
 from stateful_tests.worlds.workload import Workload
 from stateful_tests.worlds.world import World
 

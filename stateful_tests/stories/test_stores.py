@@ -28,9 +28,9 @@ from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.remoting import Command
 from impl.store.message_store_config import FlushDiskType
 from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN, ROLLED_BACK
-from stateful_tests.worlds.casts import POLLING
 from stateful_tests.worlds.listeners import EXCEPTION, ONE_IN
 from stateful_tests.worlds.machines import STORE
+from stateful_tests.worlds.parts import POLLING
 from stateful_tests.worlds.producers import IN_TRANSACTION, SEND_EVERY_MS, Sending
 from stateful_tests.worlds.script import PAUSING
 from stateful_tests.worlds.world import World
