@@ -180,7 +180,7 @@ class running_producer_is_not_forgotten(Rule):
 
     @on(ProducerForgotten)
     def is_forgotten(self, _: int, at: str, event: ProducerForgotten) -> Iterator[Told]:
-        runs = (event.group, event.client_id) in self.views.running_producers(machine_of(event.connection))
+        runs = (event.group, event.client_id) in self.views.sending(machine_of(event.connection))
         if runs and (at, event.connection) not in self.ended:
             yield self.told(f"{at} forgets the producer {event.group} of {event.client_id}, which runs", at,
                             event.group, event.client_id)

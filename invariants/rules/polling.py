@@ -83,7 +83,9 @@ class polls_follow_one_another(Polled):
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
-        self.answered.get((at, event.group, event.mq), set()).add(event.next_begin_offset)
+        key = at, event.group, event.mq
+        if key in self.answered:
+            self.answered[key].add(event.next_begin_offset)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:

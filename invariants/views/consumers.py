@@ -99,15 +99,10 @@ class ConsumerViews:
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)
                 for group in one.instance.producer_table.key_set()}
 
-    def running_producers(self, machine: str) -> set[tuple[str, str]]:
-        """The same of all clients of a machine that have a producer which is RUNNING."""
+    def sending(self, machine: str | None = None) -> set[tuple[str, str]]:
+        """The same of the clients of all producers that are RUNNING, or of those of a machine."""
         return {(group, one.instance.client_id) for one in self.living.senders()
-                if one.node.name == machine and one.service_state == RUNNING
-                for group in one.instance.producer_table.key_set()}
-
-    def sending(self) -> set[tuple[str, str]]:
-        """The same of the clients of all producers that are RUNNING."""
-        return {(group, one.instance.client_id) for one in self.living.senders() if one.service_state == RUNNING
+                if one.service_state == RUNNING and machine in {None, one.node.name}
                 for group in one.instance.producer_table.key_set()}
 
     def shunned_ms(self, machine: str) -> dict[str, int]:

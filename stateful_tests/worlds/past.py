@@ -30,8 +30,7 @@ class Past(NamedTuple):
 
     queues -- topic, how many queues it has, and which part of the messages each of them got: 1 all, 10 a tenth. times
     -- in their order how long before the world began (ms) so many messages were stored, MESSAGE_MS after one another.
-    long -- topics whose messages are long, and some so long
-    that a pull finds one of them and nothing else.
+    long -- topics whose messages are long, and some so long that a pull finds one of them and nothing else.
     """
 
     queues: tuple[tuple[str, int, int], ...]

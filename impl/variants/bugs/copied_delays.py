@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from impl.broker.slave_synchronize import DELAY_OFFSET_PATH, SlaveSynchronize
 from impl.store.schedule_message_service import ScheduleMessageService
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import around, replace, seeded
 
-_IDEA = "an idea: a port that copies the log, and forgets what is beside it"
+_bug = partial(seeded, "an idea: a port that copies the log, and forgets what is beside it")
 
 
 @replace(SlaveSynchronize, "sync_delay_offset")
@@ -39,10 +40,8 @@ def _begin_at_the_ends(original: Callable[[ScheduleMessageService], None]) -> Ca
 
 
 BUGS = (
-    Variant("seeded-slave-copies-no-delays", "bug", "A slave does not copy how far delay levels are.", _IDEA,
-            replacements=(_copy_no_delay_offsets,)),
-    Variant("seeded-slave-copies-delays-once", "bug", "A slave copies how far delay levels are when it has no file of "
-            "it.", _IDEA, replacements=(_copy_them_once,)),
-    Variant("seeded-delays-begin-at-the-end", "bug", "A start begins each delay level at the end of its queue.", _IDEA,
-            replacements=(_begin_at_the_ends,)),
+    _bug("slave-copies-no-delays", "A slave does not copy how far delay levels are.", _copy_no_delay_offsets),
+    _bug("slave-copies-delays-once", "A slave copies how far delay levels are when it has no file of it.",
+         _copy_them_once),
+    _bug("delays-begin-at-the-end", "A start begins each delay level at the end of its queue.", _begin_at_the_ends),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from impl.store import message_reads
-from impl.variants.variant import Variant, around
+from impl.variants.variant import Variant, around, seeded
 
 _IDEA = "an idea: a port that reads a disk as it reads memory, or counts otherwise"
 
@@ -37,20 +37,20 @@ def _asked_otherwise(name: str, sentence: str, change: Callable[[_Asked], _Asked
 
         return is_the_batch_full
 
-    return Variant(name, "bug", sentence, _IDEA, replacements=(around(message_reads, "is_the_batch_full")(wrap),))
+    return seeded(_IDEA, name, sentence, around(message_reads, "is_the_batch_full")(wrap))
 
 
 BUGS = (
-    _asked_otherwise("seeded-disks-are-read-as-memory", "A pull finds 32 messages, wherever they are.",
+    _asked_otherwise("disks-are-read-as-memory", "A pull finds 32 messages, wherever they are.",
                      lambda asked: asked._replace(is_in_disk=False)),
-    _asked_otherwise("seeded-memory-is-read-as-a-disk", "A pull finds 8 messages, wherever they are.",
+    _asked_otherwise("memory-is-read-as-a-disk", "A pull finds 8 messages, wherever they are.",
                      lambda asked: asked._replace(is_in_disk=True)),
-    _asked_otherwise("seeded-answers-have-any-size", "A pull finds 8 messages, or 32, however long they are.",
+    _asked_otherwise("answers-have-any-size", "A pull finds 8 messages, or 32, however long they are.",
                      lambda asked: asked._replace(size=0, total=asked.number)),
-    _asked_otherwise("seeded-answers-have-one-more", "A pull finds 9 messages of a disk, or 33.",
+    _asked_otherwise("answers-have-one-more", "A pull finds 9 messages of a disk, or 33.",
                      lambda asked: asked._replace(number=asked.number - 1, wanted=asked.wanted - 1)),
-    _asked_otherwise("seeded-first-message-must-fit", "A pull finds no message of more than 64 KiB on a disk.",
+    _asked_otherwise("first-message-must-fit", "A pull finds no message of more than 64 KiB on a disk.",
                      lambda asked: asked._replace(total=asked.total or 1, number=asked.number or 1)),
-    _asked_otherwise("seeded-kilobytes-have-1000-bytes", "A pull finds 64,000 bytes of a disk, or 256,000.",
+    _asked_otherwise("kilobytes-have-1000-bytes", "A pull finds 64,000 bytes of a disk, or 256,000.",
                      lambda asked: asked._replace(size=asked.size * 128 // 125, total=asked.total * 128 // 125)),
 )

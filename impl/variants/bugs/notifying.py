@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from impl.broker.client_manage_processor import ClientManageProcessor
@@ -12,9 +13,9 @@ from impl.client.rebalance_service import RebalanceService
 from impl.common.heartbeat_data import ConsumerData
 from impl.ports.remoting import Channel
 from impl.ports.threads import Interleave
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import around, replace, seeded
 
-_IDEA = "an idea: a port whose notifications nobody has ever switched off"
+_bug = partial(seeded, "an idea: a port whose notifications nobody has ever switched off")
 _LONG_MS = 120_000
 
 
@@ -60,12 +61,9 @@ async def _wait_longer(self: RebalanceService) -> None:
 
 
 BUGS = (
-    Variant("seeded-silent-brokers-tell", "bug", "A broker that is to tell nobody of changes does.", _IDEA,
-            replacements=(_tell_everybody,)),
-    Variant("seeded-silent-groups-are-told", "bug", "Members of a group are told who comes whether or not they are to "
-            "be.", _IDEA, replacements=(_tell_every_group,)),
-    Variant("seeded-one-silent-group-is-all", "bug", "A broker that does not tell one group tells none who comes.",
-            _IDEA, replacements=(_one_silences_all,)),
-    Variant("seeded-members-wait-to-be-told", "bug", "A member that is not told rebalances every two minutes.", _IDEA,
-            replacements=(_wait_longer,)),
+    _bug("silent-brokers-tell", "A broker that is to tell nobody of changes does.", _tell_everybody),
+    _bug("silent-groups-are-told", "Members of a group are told who comes whether or not they are to be.",
+         _tell_every_group),
+    _bug("one-silent-group-is-all", "A broker that does not tell one group tells none who comes.", _one_silences_all),
+    _bug("members-wait-to-be-told", "A member that is not told rebalances every two minutes.", _wait_longer),
 )

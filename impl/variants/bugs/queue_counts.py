@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor
@@ -16,9 +17,9 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.queue_selection import TopicPublishInfo
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
 from impl.namesrv.route_info_manager import RouteInfoManager
-from impl.variants.variant import Variant, around
+from impl.variants.variant import around, seeded
 
-_IDEA = "an idea: a port whose brokers have always had equal numbers of queues"
+_bug = partial(seeded, "an idea: a port whose brokers have always had equal numbers of queues")
 
 
 @around(topic_publish_info, "topic_publish_queues")
@@ -89,20 +90,16 @@ def _one_number_for_all(original: Callable[..., None]) -> Callable[..., None]:
     return _create_and_update_queue_data
 
 
-def _variant(name: str, sentence: str, replacement: Any) -> Variant:
-    return Variant(name, "bug", sentence, _IDEA, replacements=(replacement,))
-
-
 BUGS = (
-    _variant("seeded-read-queues-are-written", "Producers send to all queues that can be read.", _write_what_is_read),
-    _variant("seeded-all-are-written-as-the-first", "Producers send to as many queues of each broker as the first has.",
-             _write_as_at_the_first),
-    _variant("seeded-all-are-read-as-the-first", "Consumers read as many queues of each broker as the first has.",
-             _read_as_at_the_first),
-    _variant("seeded-least-bad-has-the-most-queues", "The least bad broker has as many queues as any other one.",
-             _as_many_as_anywhere),
-    _variant("seeded-late-senders-are-refused", "A broker refuses a queue that it has to read only.",
-             _refuse_what_is_read_only),
-    _variant("seeded-last-number-of-queues-counts", "A name server has one number of queues for all brokers.",
-             _one_number_for_all),
+    _bug("read-queues-are-written", "Producers send to all queues that can be read.", _write_what_is_read),
+    _bug("all-are-written-as-the-first", "Producers send to as many queues of each broker as the first has.",
+         _write_as_at_the_first),
+    _bug("all-are-read-as-the-first", "Consumers read as many queues of each broker as the first has.",
+         _read_as_at_the_first),
+    _bug("least-bad-has-the-most-queues", "The least bad broker has as many queues as any other one.",
+         _as_many_as_anywhere),
+    _bug("late-senders-are-refused", "A broker refuses a queue that it has to read only.",
+         _refuse_what_is_read_only),
+    _bug("last-number-of-queues-counts", "A name server has one number of queues for all brokers.",
+         _one_number_for_all),
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.client.mq_client_instance import MQClientInstance
 from impl.common.headers import UnregisterClientRequestHeader
 from impl.ports.remoting import Command, Connection
-from impl.variants.variant import Variant, around
+from impl.variants.variant import around, seeded
 
-_IDEA = "an idea: a port whose processes have either consumers or producers"
+_bug = partial(seeded, "an idea: a port whose processes have either consumers or producers")
 
 
 @around(MQClientInstance, "shutdown")
@@ -49,10 +50,9 @@ def _let_the_client_go(original: Callable[..., Awaitable[Command]]) -> Callable[
 
 
 BUGS = (
-    Variant("seeded-last-consumer-ends-its-client", "bug", "When the last consumer of a process stops its client ends, "
-            "also if somebody sends by it.", _IDEA, replacements=(_end_with_the_last_consumer,)),
-    Variant("seeded-producers-are-silent", "bug", "A client without consumers sends no heartbeats.", _IDEA,
-            replacements=(_beat_for_consumers_only,)),
-    Variant("seeded-goodbye-is-of-the-client", "bug", "A consumer's goodbye takes out the producers of its client.",
-            _IDEA, replacements=(_let_the_client_go,)),
+    _bug("last-consumer-ends-its-client", "When the last consumer of a process stops its client ends, also if somebody "
+         "sends by it.",
+         _end_with_the_last_consumer),
+    _bug("producers-are-silent", "A client without consumers sends no heartbeats.", _beat_for_consumers_only),
+    _bug("goodbye-is-of-the-client", "A consumer's goodbye takes out the producers of its client.", _let_the_client_go),
 )

@@ -65,13 +65,12 @@ def _know_what_was_sought(original: Callable[..., Awaitable[int]]) -> Callable[.
 @around(PullTask, "_pull")
 def _seek_again(original: Callable[..., Awaitable[PullResult]]) -> Callable[..., Awaitable[PullResult]]:
     async def _pull(self: PullTask, offset: int) -> PullResult:
-        """A pull that fails leaves the seek to the next one, unless there was another meanwhile."""
-        assigned, mq = self.consumer.assigned_message_queue, self.message_queue
+        """A pull that fails leaves the seek to the next one; another seek has cancelled its task."""
         try:
             return await original(self, offset)
         except JavaError:
-            if assigned.seek_offset(mq) == -1:
-                assigned.set_seek_offset(mq, vars(self)["sought"])
+            if not self.cancelled:
+                self.consumer.assigned_message_queue.set_seek_offset(self.message_queue, vars(self)["sought"])
             raise
 
     return _pull

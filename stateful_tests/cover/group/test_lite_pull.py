@@ -145,6 +145,28 @@ def test_who_seeks_goes_there_and_forgets_what_waits(world: World) -> None:
         application.do(lambda: consumer.seek(MessageQueue(TOPIC, BROKER, 7), 0))
 
 
+def test_with_its_repair_a_seek_whose_pull_fails_is_not_made_again_where_another_came_since() -> None:
+    with subject_named("repaired").running(), World() as world:
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=[TopicConfig(TOPIC, 1, 1)])
+        world.run(100)
+        world.add_producer("producer1", Sending(TOPIC))
+        application, (mq, _) = Application(world, "c1"), QUEUES
+        application.consumer.assign([mq])
+        application.do(application.consumer.start, 25_000)
+        world.simulation.kill("producer1")
+        application.poll()
+        world.script.pause("processRequest: nothing is found", 40_000)  # longer than the client waits
+        application.do(lambda: application.consumer.seek_to_end(mq))
+        application.do(lambda: application.consumer.seek(mq, 3))
+        world.simulation.start("producer1")
+        world.run(60_000)
+        application.polled.clear()
+        application.poll()
+        assert application.offsets(mq) == [*range(3, 3 + len(application.polled))]
+        assert len(application.polled) > 100
+
+
 def test_who_seeks_the_end_is_given_what_comes_then(world: World) -> None:
     application = started(world, assign=True)
     application.poll()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -173,6 +174,7 @@ def test_settings_other_than_the_default_are_said() -> None:
     usual = BrokerConfig("broker-a", ())
     own = BrokerConfig("broker-a", (), cluster_name="blue", compressed_register=True, cores=8)
     assert (usual.switched(), own.switched()) == ((), ("brokerClusterName = blue", "compressedRegister = true"))
+    assert replace(usual, broker_permission=4).switched() == ("brokerPermission = 4",)
     assert not has_settings(e.BrokerStarted(BROKER, BROKER, 0, usual.switched()))
     assert has_settings(e.BrokerStarted(BROKER, BROKER, 0, own.switched()))
     assert [has_settings(started("c1", "c1@D", strategy=name)[2]) for name in ("AVG", "CONFIG")] == [False, True]

@@ -14,7 +14,8 @@ from spark_fuzz.cells import EFFECT
 from spark_fuzz.hunts import JUDGES
 from spark_fuzz.markdown import CONTROL, check_markdown, table, write_markdown
 
-PAGE = Path(__file__).parents[3] / "docs" / "kill-matrix.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "kill-matrix.md"
 NUMBER = r"(> )?[\d,]+k?"
 SEEN = rf"`[a-z_0-9]+` [1-9]\d*/\d+, {NUMBER} \({NUMBER} … {NUMBER}\)"
 CELL = {**dict.fromkeys(JUDGES, f"({SEEN})?"), "decisions": r"(`[a-z_0-9]+`, [\d,]+ inputs)?",
@@ -73,8 +74,18 @@ def test_the_page_has_a_row_for_each_planted_bug_in_the_format_of_the_command() 
     assert [row[0] for row in rows[2:]] == [CONTROL, *BUGS]
     assert not any(rows[2][1:])
     assert "rocketproof kill-matrix --markdown" in PAGE.read_text(encoding="utf-8")
-    not_hunted = sum(row[-2:] == ["0/0", "0/0"] for row in rows)
-    assert f"Rows with 0/0 are of {not_hunted} bugs" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_says_how_many_bugs_were_not_hunted_and_how_many_of_these_single_runs_show() -> None:
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    not_hunted = [row[0] for row in parsed(PAGE.read_text(encoding="utf-8")) if row[-2:] == ["0/0", "0/0"]]
+    told = re.search(r"are of (\d+) bugs .*? Single runs show (\d+) of them \(`python -m pytest ([^`]*)`\)", text)
+    assert told is not None
+    paths = [ROOT / path for path in told[3].split()]
+    beside = [path.with_name(path.name.removeprefix("test_")) for path in paths]  # what they run, if it stands there
+    runs = "".join(path.read_text(encoding="utf-8") for path in (*paths, *beside) if path.exists())
+    shown = [bug for bug in not_hunted if re.search(rf"[+\"]{bug}\"", runs)]
+    assert [int(told[1]), int(told[2])] == [len(not_hunted), len(shown)]
 
 
 def test_a_folder_without_matrix_and_a_file_that_cannot_be_written_are_one_line(tmp_path: Path) -> None:

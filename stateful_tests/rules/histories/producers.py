@@ -21,7 +21,7 @@ REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
 SET, SET_FORWARD = (1, B, ClockJumped(-60_000)), (1, B, ClockJumped(60_000))
 ENTERED = (2, B, ConsumerRegistered(B, "G", C, AT, True, True, frozenset()))
 FORGETS, OTHER_CLOSED = (3, B, ProducerForgotten(B, P, C, AT)), (1, B, ClientChannelClosed(B, "c2:1"))
-_SENDING = Tables(running_producers=lambda machine: {(P, C)} if machine == "c1" else set())
+_SENDING = Tables(sending=lambda machine: {(P, C)} if machine == "c1" else set())
 _RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)},
          "known_addresses": {(B, 0): BROKER.broker_addr}}
 _SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
