@@ -24,6 +24,7 @@ from invariants.refinement.maps import Map, hears, placed
 from invariants.refinement.monitor import Monitor
 from invariants.rules.deadlines import LEVELS_MS
 from invariants.views import Machines, Views
+from invariants.views.values import QueueRange
 from model.language.open.reading import OpenReading
 from model.language.open.states import Writes
 from model.retry import Level
@@ -70,6 +71,11 @@ class _Level:
         offset, due_ms = self.views.delay_unit(self.broker, self.level, place) or (-1, 0)
         return offset, 0 if due_ms < LATEST_HASH else due_ms
 
+    def moved(self, offset: int) -> int:
+        """An offset, or the end of the queue that is next to it."""
+        queue = self.views.stored_at(self.broker, RMQ_SYS_SCHEDULE_TOPIC, self.level - 1) or QueueRange()
+        return min(max(offset, queue.min_offset), queue.max_offset)
+
     def begins(self, saved: int) -> None:
         """Take over what is there."""
         units = {one.queue_offset: one.key for one in self.views.log_records(self.broker)
@@ -80,7 +86,7 @@ class _Level:
             {("end",): end, ("saved",): saved, **{("due", place): self.unit(place)[1] for place in units}})
 
     def starts(self, event: Any, saved: int) -> list[Finding]:
-        """ScheduleMessageService#start; an offset that lies in no queue is moved into it.
+        """ScheduleMessageService#start; an offset that lies in no queue is moved into it, and may be noted so (V42).
 
         What was deleted with its file of the log says nothing any more.
         """
@@ -91,9 +97,11 @@ class _Level:
                 found += self.noted(self.monitor.take(event, ("forget_due", (place,))))
         found += self.step(event, ["start"])
         has = self.views.delay_level(self.broker, self.level)
-        if has is not None and has.looked != saved:
-            self.monitor.write({("first",): has.looked, ("looked",): has.looked})
-        return found
+        if has is None:
+            return found
+        moved = self.moved(saved)
+        self.monitor.write({("first",): moved, ("looked",): moved, ("noted",): moved if has.noted == moved else saved})
+        return found + self.compare(looked=has.looked, noted=has.noted)
 
     def ends(self, event: Any, last: str) -> list[Finding]:
         """The process ends; its file may have been written before."""
@@ -114,7 +122,8 @@ class _Level:
         for place in range(begin, has.looked):
             offset, due_ms = self.unit(place)
             if offset < self.views.log_begin(self.broker):
-                self.monitor.write({("first",): has.looked, ("looked",): has.looked, ("noted",): has.noted})
+                self.monitor.write({("first",): begin, ("looked",): place + 1})
+                way = ["deliver_more"]
             elif self.keys.get(place) in appended:
                 appended.remove(self.keys[place])
                 found += self.compare(place, due=due_ms) + self.step(event, way, due_ms=due_ms)

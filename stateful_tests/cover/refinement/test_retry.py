@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from impl.events import BrokerStarted
+from impl.events import BrokerStarted, MessageAppended
 from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
 from invariants.refinement.retry import LATEST_HASH, NAME, _Level
 from invariants.views import DelayLevel, Views
-from invariants.views.values import DelayUnit
+from invariants.views.values import DelayUnit, QueueRange
 from model.retry import Level
 from stateful_tests.cover.refinement.counting import counted, signatures
 from stateful_tests.worlds.subjects import subject_named
@@ -96,6 +96,10 @@ class Started(Looked):
         """The unit."""
         return self.one
 
+    def stored_at(self, _broker: str, _topic: str, _queue_id: int) -> QueueRange:
+        """What the queue of the level has."""
+        return QueueRange(0, 1)
+
     def clock(self, _broker: str) -> Any:
         """Nobody needs it."""
         return None
@@ -108,3 +112,54 @@ def test_a_unit_that_is_no_longer_there_does_not_say_when_it_is_due(unit: DelayU
     level = _Level("broker-a", 3, Started(unit))
     level.monitor.write({("up",): False, ("end",): 1, ("due", 0): LATEST_HASH})
     assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0)) is differs
+
+
+class Moved(Started):
+    """Tables of a broker whose level begins at 1, as its queue does; the task is so far, and so much is noted."""
+
+    def __init__(self, looked: int, noted: int) -> None:
+        """Write them."""
+        super().__init__(DelayUnit(500, LATEST_HASH))
+        self.has = DelayLevel(looked, noted)
+
+    def delay_level(self, _broker: str, _level: int) -> DelayLevel:
+        """How far it is."""
+        return self.has
+
+    def stored_at(self, _broker: str, _topic: str, _queue_id: int) -> QueueRange:
+        """The first message was deleted."""
+        return QueueRange(1, 2)
+
+
+@pytest.mark.parametrize(("looked", "noted", "differs"), [
+    (1, 0, False), (1, 1, False), (0, 0, True), (2, 0, True), (1, 2, True),
+])
+def test_an_offset_that_lies_in_no_queue_is_moved_into_it(looked: int, noted: int, *, differs: bool) -> None:
+    level = _Level("broker-a", 3, Moved(looked, noted))
+    level.monitor.write({("up",): False, ("end",): 2})
+    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0)) is differs
+
+
+class Passed(Moved):
+    """A level of two units; the log begins behind the message of the first."""
+
+    def saved_delay_offsets(self, _broker: str) -> dict[int, int]:
+        """Nothing was saved."""
+        return {}
+
+    def delay_unit(self, _broker: str, _level: int, number: int) -> DelayUnit:
+        """The message of the first is gone."""
+        return DelayUnit(500 * number, LATEST_HASH)
+
+    def log_begin(self, _broker: str) -> int:
+        """Behind the first."""
+        return 500
+
+
+@pytest.mark.parametrize(("noted", "differs"), [(1, False), (2, True)])
+def test_a_look_that_passes_over_what_was_deleted_delivers_what_comes_behind_it(noted: int, *, differs: bool) -> None:
+    level = _Level("broker-a", 3, Passed(2, noted))
+    level.keys[1] = "k"
+    level.monitor.write({("up",): True, ("end",): 2, ("now",): LATEST_HASH, ("due", 1): LATEST_HASH})
+    appended = MessageAppended("broker-a", "orders", 0, 0, 600, 100, "k")
+    assert bool(level.looks(appended, ["k"])) is differs
