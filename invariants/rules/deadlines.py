@@ -54,6 +54,8 @@ pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
 """What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
+first_look = takes(1_000)
+"""ScheduleMessageService.FIRST_DELAY_TIME: a broker has come up, and its delay levels look for the first time."""
 
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""

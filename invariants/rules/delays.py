@@ -91,6 +91,20 @@ def is_left_undispatched(rule: Rule, record: Reported | None) -> bool:
         events.MessageDispatched, since=record.place, at=record.at, commit_log_offset=record.event.commit_log_offset)
 
 
+def was_passed_over(rule: Rule, waits: Reported | None) -> bool:
+    """Whether a message was put before the first look of its level, in the place of one that was lost before."""
+    if waits is None or waits.event.topic != RMQ_SYS_SCHEDULE_TOPIC:
+        return False
+    start = max((one for one in rule.past.of(events.StoreLoaded, at=waits.at) if one.place < waits.place), default=None)
+    if start is None or waits.ms > start.ms + deadlines.first_look(rule.bounds):
+        return False
+    name_of = rule.facts.broker_name
+    return any(one.place < start.place and one.event.queue_offset >= waits.event.queue_offset
+               and name_of(one.at) == name_of(waits.at)
+               for one in rule.past.of(events.MessageAppended, topic=RMQ_SYS_SCHEDULE_TOPIC,
+                                       queue_id=waits.event.queue_id))
+
+
 def has_another_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
     """Whether the disk was full, and what is in the place of the first message of the level leads elsewhere."""
     at, _, key = told.about
@@ -106,7 +120,8 @@ class delayed_message_comes_at_last(Promise):
     What was deleted with its file is not kept, also if a loss of power brings the file back: its level is past it.
     """
 
-    shipped = "violated: V33 a unit leads to no message, V39 the task of a level has ended, V40 nothing is dispatched"
+    shipped = ("violated: V33 a unit leads to no message, V39 the task of a level has ended, V40 nothing is "
+               "dispatched, V42 its level begins beyond the end of its queue")
     cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#executeOnTimeup"
     about = "at level key"
     within_ms = deadlines.all_delays_over
@@ -118,6 +133,8 @@ class delayed_message_comes_at_last(Promise):
               when=lambda rule, told: is_left_undispatched(rule, rule.put_off(told.about[2]))),
         cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
               when=has_another_unit),
+        cause("V42", "the first was put in the first second after a start, where a lost one was",
+              when=lambda rule, told: was_passed_over(rule, rule.put_off(told.about[2]))),
     )
 
     # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.

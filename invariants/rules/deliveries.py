@@ -24,6 +24,7 @@ from invariants.rules.delays import (
     copy_was_lost,
     is_left_undispatched,
     next_copy,
+    was_passed_over,
 )
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
@@ -287,7 +288,7 @@ class every_message_is_settled(Delivered):
 
     shipped = ("violated: U4 a member that has queues of the topic does not subscribe it, "
                "V23 its copy is lost that nobody has waited for, V39 its copy waits in a level without a task, "
-               "V40 nothing is dispatched")
+               "V40 nothing is dispatched, V42 its copy was passed over")
     excuses = (
         Excuse("the broker of its copy for another try has deleted the file of its log in which the copy was",
                when=lambda rule, told: copy_was_deleted(rule, told.about[0], told.about[2])),
@@ -299,6 +300,8 @@ class every_message_is_settled(Delivered):
               when=lambda rule, told: copy_waits_for_ever(rule, told.about[0], told.about[2])),
         cause("V40", "the thread that dispatches has ended, before it came to the message or its copy for another try",
               when=lambda rule, told: is_left_undispatched(rule, rule.last_put(*told.about))),
+        cause("V42", "its copy for another try was put in the first second after a start, where a lost message was",
+              when=lambda rule, told: was_passed_over(rule, next_copy(rule, told.about[0], told.about[2]))),
     )
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq key"

@@ -136,7 +136,7 @@ BREAKS: Mapping[str, str] = {
     "queue_offsets_are_consecutive": "V3",
     "unit_names_its_record": "V3 V33",
     "no_record_is_missed": "V26 V38 V40",
-    "delayed_message_comes_at_last": "V39",
+    "delayed_message_comes_at_last": "V39 V42",
     "polls_follow_one_another": "V26 X30",
     "only_the_held_is_polled": "X27",
     "topic_taken_again_is_pulled": "U18",

@@ -177,6 +177,23 @@ def test_v41_the_deletion_of_a_topic_takes_the_queue_of_another_one_that_a_loss_
         assert ("payments", 0) not in world.views.queue_units(BROKER)
 
 
+def test_v42_a_level_that_begins_beyond_the_end_of_its_queue_passes_over_what_comes_in_its_first_second() -> None:
+    with World() as world:
+        begin(world, FlushDiskType.ASYNC_FLUSH)
+        produce_delayed(world, 1)
+        world.run(7_500)
+        produce_delayed(world, 1)
+        world.run(1_000)
+        assert world.views.saved_delay_offsets(BROKER) == {1: 3}
+        crash(world, LOG, power_loss=True)
+        world.simulation.start(BROKER)
+        put = produce_delayed(world, 1)
+        world.run(5_000)
+        came = {event.key for _, event in world.events(MessageAppended) if event.topic == "orders"}
+        assert len(put) == 2
+        assert len(put & came) == 1
+
+
 def produce_delayed(world: World, level: int) -> set[str | None]:
     """Two long messages of a delay level are sent; their keys."""
     since_ms = world.now_ms

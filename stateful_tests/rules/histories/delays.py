@@ -7,21 +7,25 @@ from typing import Any
 import invariants.rules.delays  # noqa: F401  # declares the rule
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
+    BrokerStarted,
     DelayLevelEnded,
     DiskFilled,
     LogExpired,
     MessageAppended,
     MessageDispatched,
     ProcessStarted,
+    StoreLoaded,
     ThreadDied,
     WorldHealed,
 )
+from invariants.rules import deadlines
 from invariants.views import StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Written
 
 B = "broker-a"
 HEALED = (9, "", WorldHealed())
+FIRST_LOOK_MS = deadlines.first_look(STORMY)
 KEPT = Tables(brokers=[MASTER], log_records=(StoredRecord(0, RMQ_SYS_SCHEDULE_TOPIC, 0, 0, 100, "k"),))
 
 
@@ -67,6 +71,23 @@ def put_down(*records: tuple[int, str, Any], causes: tuple[str, ...], unit: int 
                    kept=(*records, come(8), HEALED), kept_views=tables)
 
 
+def passed_over(*before: tuple[int, str, Any], causes: tuple[str, ...], ms: int = FIRST_LOOK_MS) -> Written:
+    """The second message of level 1, put when so much time has passed (ms), does not come."""
+    waits, healed = (ms, B, MessageAppended(B, RMQ_SYS_SCHEDULE_TOPIC, 0, 1, 0, 100, "k")), (ms + 2, "", WorldHealed())
+    return Written("delayed_message_comes_at_last", broken=(*before, waits, healed), views=KEPT, causes=causes,
+                   kept=(*before, waits, come(ms + 1), healed))
+
+
+def lost(number: int = 1, level: int = 1, topic: str = RMQ_SYS_SCHEDULE_TOPIC, at: str = B) -> tuple[int, str, Any]:
+    """A broker appends a message of this number of a level."""
+    return 0, at, MessageAppended(at, topic, level - 1, number, 0, 100, "lost")
+
+
+def loaded(at: str = B) -> tuple[int, str, Any]:
+    """A store has come up."""
+    return 0, at, StoreLoaded(at, 0, 0, "ASYNC_FLUSH")
+
+
 def led_by(broker_id: int, name: str = B) -> Tables:
     """Only the slave of the broker is left, and has this id by now."""
     return Tables(**{**KEPT.answers, "brokers": [MASTER._replace(
@@ -74,6 +95,8 @@ def led_by(broker_id: int, name: str = B) -> Tables:
 
 
 AGAIN = (4, B, ProcessStarted(2))
+OTHER = "broker-b"
+SAME = 0, OTHER, BrokerStarted(OTHER, B, 1)
 HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), come(2), HEALED),
             views=KEPT, says="k first"),
@@ -108,4 +131,13 @@ HISTORIES = (
     put_down(put_off(1), filled(95), causes=(), unit=None),
     put_down(put_off(1), filled(0), causes=(), unit=100),
     put_down(put_off(1), filled(95, "broker-b"), causes=(), unit=100),
+    # V42: it was put in the first second after a start, where a lost one was.
+    passed_over(lost(), loaded(), causes=("V42",)),
+    passed_over(lost(2), loaded(), causes=("V42",)),
+    passed_over(lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
+    *(passed_over(*before, causes=()) for before in (
+        (lost(),), (loaded(),), (loaded(), lost()), (lost(0), loaded()), (lost(level=2), loaded()),
+        (lost(topic="orders"), loaded()), (lost(), loaded(OTHER)), (lost(at=OTHER), loaded()))),
+    # A slave that is the master by now had copied what its master had delivered.
+    passed_over(SAME, lost(at=OTHER), loaded(), causes=("V42",)),
 )

@@ -285,7 +285,10 @@ HISTORIES = (
           ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1), copied(5)), ()),
           ((copied(2, RMQ_SYS_SCHEDULE_TOPIC), ended(1), (5, B, ProcessStarted(2))), ()),
           ((DIED,), ("V40",)), ((dispatched(2, 500), DIED), ()), ((dispatched(2, 500), copied(2), DIED), ("V40",)),
-          ((copied(2), dispatched(2, 600), DIED), ()), ((DIED, (5, B, ProcessStarted(2))), ()))),
+          ((copied(2), dispatched(2, 600), DIED), ()), ((DIED, (5, B, ProcessStarted(2))), ()),
+          # V42: its copy was put in the first second after a start, where a lost message was.
+          ((put_off(2, 0), loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ("V42",)),
+          ((put_off(2, 0), loaded(500), copied(6)), ()), ((loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ()))),
     # The copy that comes next was deleted with its file.
     *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=has(5),
               kept=(appended(1, 5), *kept, HEALED), kept_views=has(5)) for broken, kept in (

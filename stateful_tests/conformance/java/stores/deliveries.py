@@ -1,11 +1,13 @@
 """Delayed messages, given to the real store and to ours through two lives: equal deliveries, equal files after each.
 
+Before the second life each level gets an offset that may lie beyond the end of its queue, as a loss of power leaves it.
 The real store's log says at which moment a thread of which level put what: ours does the same at these moments. Which
 of several threads is first is chance; what a delivery is, whether it comes, and where the next life begins are not.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +45,8 @@ def delivery(folder: Path, seed: int) -> tuple[int, str | None]:
     for name in ("real", "ours"):
         (folder / name).mkdir()
     for life in range(2):
+        if life:
+            _set_offsets(folder, random)
         puts = [_drawn(random) for _ in range(random.randrange(3, _GREATEST_PUTS))]
         wanted = _real_life(folder, puts)
         log = dict(_log(folder / "real"))
@@ -53,6 +57,14 @@ def delivery(folder: Path, seed: int) -> tuple[int, str | None]:
         if found is not None:
             return done, found
     return done, None
+
+
+def _set_offsets(folder: Path, random: Random) -> None:
+    """The file of both says for some levels that so many of their messages were delivered."""
+    some = random.sample(["1", "2", "4"], random.randrange(4))
+    text = json.dumps({"offsetTable": {level: random.randrange(_GREATEST_PUTS) for level in some}})
+    for name in ("real", "ours"):
+        (folder / name / _OFFSETS).write_text(text)
 
 
 def _drawn(random: Random) -> Put:
