@@ -254,7 +254,7 @@ class queue_is_one_of_the_list(Rule):
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
         listed = self._as_made(event)
-        if listed and event.mq not in listed:
+        if event.listed and event.mq not in listed:
             absent = event.mq.broker_name not in {mq.broker_name for mq in listed}
             yield self.told(f"{at} sends {event.key} to queue {event.mq.queue_id} of {event.mq.broker_name}, which is "
                             "not in its list", event.client_id, event.group,

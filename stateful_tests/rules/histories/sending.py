@@ -127,6 +127,8 @@ HISTORIES = (
             kept=(tried(1, 2), tried(2, listed=frozenset()))),
     Written("queue_is_one_of_the_list", broken=(tried(1, 1, QUEUES[3], listed=CUT),), causes=(),
             kept=(tried(1, 1, QUEUES[2], listed=CUT),)),
+    Written("queue_is_one_of_the_list", broken=(ONLY_A, tried(1, 1, QUEUES[2], listed=OF_A)), causes=(),
+            kept=(ONLY_A, tried(1, 1, QUEUES[2], listed=frozenset()))),  # the application chose it, of an older list
     # P16: the list has no queue of the broker; the producer may have written into it since it was given it.
     *(Written("queue_is_one_of_the_list", causes=("P16",),
               broken=(started(aware=True), *given, tried(5, 1, QUEUES[2], listed=cut)),
