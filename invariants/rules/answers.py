@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from impl.events import MessagesAnswered, MessagesGiven
+from impl.events import ConsumerStarted, MessagesAnswered, MessagesGiven
+from invariants.rules.past import Past, place_of
 
 SUCCESS, NEVER = "SUCCESS", "NEVER"
 HELD, ROLLBACK = "HELD", "ROLLBACK"
@@ -27,3 +28,12 @@ def is_put_back(answered: MessagesAnswered, given: MessagesGiven) -> bool:
     `ConsumeMessageOrderlyService#checkReconsumeTimes`.
     """
     return min(given.attempts, default=0) < given.most and _AGAIN.issuperset(answered.answers)
+
+
+def threads_held(past: Past, at: str, group: str) -> int:
+    """How many threads of a consumer are with listeners that do not return: what they have is sent back, they are not.
+
+    `ConsumeMessageConcurrentlyService#cleanExpireMsg` takes their messages away, and no thread takes their place.
+    """
+    begun = place_of(past.last(ConsumerStarted, at=at, group=group))
+    return sum(NEVER in one.event.answers for one in past.of(MessagesAnswered, since=begun, at=at, group=group))

@@ -6,6 +6,7 @@ They are told from outside: by what applications say that they were given and ma
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
@@ -17,7 +18,7 @@ from impl.decisions.names import (
 )
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
-from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed
+from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed, threads_held
 from invariants.rules.delays import (
     copy_waits_for_ever,
     copy_was_deleted,
@@ -292,6 +293,8 @@ class every_message_is_settled(Delivered):
     excuses = (
         Excuse("the broker of its copy for another try has deleted the file of its log in which the copy was",
                when=lambda rule, told: copy_was_deleted(rule, told.about[0], told.about[2])),
+        Excuse("a member that has its queue, or one of the retry topic, has no thread that a listener gives back",
+               when=lambda rule, told: rule.has_no_thread(*told.about[:2])),
         cause("U4", "a member of the group does not subscribe the topic",
               when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
         cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",
@@ -313,6 +316,12 @@ class every_message_is_settled(Delivered):
         """Whether a member of the group does not subscribe a topic; whom a broker refuses is none."""
         return any(topic not in self.views.subscribed(one.machine, group) for one in self.views.in_service()
                    if one.group == group and not self.facts.is_refused(group, one.client_id))
+
+    def has_no_thread(self, group: str, mq: MessageQueue) -> bool:
+        """Whether who has the queue, or one of the retry topic, has only threads that listeners do not give back."""
+        again = f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
+        return any(threads_held(self.past, key[0], group) >= (self.views.consume_threads(key[0], group) or inf)
+                   for key in self.facts.holdings if key[2] == group and (key[3] == mq or key[3].topic == again))
 
     def last_put(self, group: str, mq: MessageQueue, key: str) -> Reported | None:
         """When a broker put what the group is to be given next of a message."""

@@ -175,10 +175,11 @@ class only_what_was_worked_on_is_committed(Polled):
     @on(events.OffsetSent)
     def commits(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
-        done, memory = self.done.get(key), self.memory.get(key, NO_OFFSET)
+        memory = self.memory.get(key, NO_OFFSET)
+        done = self.done.get(key, memory)
         if event.offset < memory:  # it has been overwritten
             del self.memory[key]
-        if done is not None and event.offset > max(done, memory, self._was_told(key)):
+        if done != NO_OFFSET and event.offset > max(done, memory, self._was_told(key)):
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
                             f"{done}", *key)
 

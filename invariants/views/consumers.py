@@ -131,6 +131,10 @@ class ConsumerViews:
         """DefaultMQPushConsumer.consumeTimeout; None: no consumer runs there."""
         return next((one.config.consume_timeout_minutes * MINUTE_MS for one in self._of(machine, group)), None)
 
+    def consume_threads(self, machine: str, group: str) -> int | None:
+        """DefaultMQPushConsumer.consumeThreadMin: so many threads work, for their queue has no end; None: as above."""
+        return next((one.config.consume_thread_min for one in self._of(machine, group)), None)
+
     def polls_from(self, machine: str, group: str) -> ConsumeFromWhere | None:
         """DefaultLitePullConsumer.consumeFromWhere of the consumer of a group that polls; None: none runs there."""
         return next((one.config.consume_from_where for one in self._pollers(machine) if one.group == group), None)

@@ -21,6 +21,7 @@ from impl.events import (
     OffsetFoundIllegal,
     ProcessKilled,
     ProcessStarted,
+    QueueTaken,
     SendAttempted,
     SendFailed,
     StoreLoaded,
@@ -129,6 +130,26 @@ def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orde
 def refused(client: str) -> Told:
     """A broker objects to the heartbeat of a member."""
     return 2, B, HeartbeatRefused(B, G, client, f"{client}:1")
+
+
+def threads(count: int) -> Tables:
+    """A broker has a message, and its reader so many threads."""
+    return Tables(**has(5).answers, consume_threads=count)
+
+
+def taken(at: str = C, mq: MessageQueue = MQ, group: str = G) -> Told:
+    """A member takes a queue."""
+    return 1, at, QueueTaken(f"{at}@1", group, mq, 0)
+
+
+def never(ms: int, at: str = C) -> Told:
+    """A listener does not return."""
+    return answered(ms, 6, answer="NEVER", at=at)
+
+
+def begun(ms: int) -> Told:
+    """A consumer starts, in a process that has had one before."""
+    return ms, C, ConsumerStarted("c1@1", G, "CLUSTERING", True)
 
 
 OFF = 3, B, ProcessKilled(1, True)
@@ -289,6 +310,14 @@ HISTORIES = (
           # V42: its copy was put in the first second after a start, where a lost message was.
           ((put_off(2, 0), loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ("V42",)),
           ((put_off(2, 0), loaded(500), copied(6)), ()), ((loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ()))),
+    # Of two threads of who has its queue, or one of the retry topic, none is given back.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=threads(2),
+              kept=(appended(1, 5), taken(), never(2), never(3), HEALED), kept_views=threads(2)) for broken in (
+        (taken(), never(2), answered(3, 6, answer=LATER)), (never(2), never(3)), (taken(), never(2), never(3, C2)),
+        (taken(C2), never(2), never(3)), (taken(mq=ELSEWHERE), never(2), never(3)),
+        (taken(), never(2), begun(3), never(4)), (taken(group="H"), never(2), never(3)))),
+    Written("every_message_is_settled", broken=(appended(1, 5), taken(mq=AGAIN), never(2), HEALED), views=threads(2),
+            kept=(appended(1, 5), taken(mq=AGAIN), begun(2), never(3), never(4), HEALED), kept_views=threads(2)),
     # The copy that comes next was deleted with its file.
     *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=has(5),
               kept=(appended(1, 5), *kept, HEALED), kept_views=has(5)) for broken, kept in (

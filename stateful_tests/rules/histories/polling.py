@@ -131,7 +131,10 @@ HISTORIES = (
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), BY_HAND, sent(7)), (polled(5, 6), ASKED, sent(7))),
     Written("only_what_was_worked_on_is_committed", (polled(5), AGAIN, polled(6), sent(7)),
             (polled(5), AGAIN, polled(6), sent(6))),
-    Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(MQ), sent(7)), (polled(5, 6), has(), sent(7))),
+    *(Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(*kept), sent(7)), (
+        polled(5, 6), ASKED, has(*kept), sent(7))) for kept in ((MQ,), ())),
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(), TIMER[0], sent(7)),
+            (polled(5, 6), has(), *TIMER, sent(7))),
     Written("only_what_was_worked_on_is_committed", (polled(3), SOUGHT, sent(5)), (polled(3), SOUGHT, sent(4))),
     Written("only_what_was_worked_on_is_committed", (told(4), SOUGHT, sent(5)), (told(5), SOUGHT, sent(5))),
     Written("only_what_was_worked_on_is_committed", (told(5, C2), told(5, queue_id=1), SOUGHT, sent(5)),
