@@ -157,6 +157,7 @@ class _Look:
                           "storePathCommitLog elsewhere?", SURVIVES, "")
         self._queues(store, before)
         if found.starts:
+            self._levels(store)
             self._records(store, topics_of(self.disk, self.name))
         self._tell("what is behind the end of the log")
         self._log_end()
@@ -281,6 +282,16 @@ class _Look:
             self.found.queues.append(QueueSeen(
                 queue.topic, queue.queue_id, queue.get_min_offset_in_queue(), queue.get_max_offset_in_queue(),
                 before.get((queue.topic, queue.queue_id), 0)))
+
+    def _levels(self, store: DefaultMessageStore) -> None:
+        """Delay levels that would begin beyond the ends of their queues."""
+        service = store.schedule_message_service
+        for level, offset in sorted(service.offset_table.entries()):
+            end = service.queue(level).get_max_offset_in_queue()
+            if offset > end:
+                self._problem("config/delayOffset.json", None, f"level {level} goes on at {offset}, and its queue ends "
+                              f"at {end}: what comes before {offset} in the first second after a start is passed over",
+                              WHOLE, "V42")
 
     def _records(self, store: DefaultMessageStore, topics: AbstractSet[str] | None) -> None:
         """The log beside the queues. topics -- that the broker has, None: nobody knows."""

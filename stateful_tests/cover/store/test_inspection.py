@@ -55,6 +55,16 @@ def fingerprint(root: Path) -> dict[str, Any]:
             for path in sorted(root.rglob("*"))}
 
 
+@pytest.mark.parametrize("offset", [0, 1])
+def test_a_level_that_goes_on_beyond_the_end_of_its_queue_is_told(offset: int, tmp_path: Path) -> None:
+    file = tmp_path / "config" / "delayOffset.json"
+    file.parent.mkdir()
+    file.write_text(f'{{"offsetTable":{{"2":{offset}}}}}')
+    found = looked_at(laid_out(IMAGES["tags_keys_properties/clean"].contents, tmp_path))
+    assert hazards(found) == ["V42"] * offset
+    assert all(one.sentence.startswith("level 2 goes on at 1, and its queue ends at 0: ") for one in found.problems)
+
+
 @pytest.mark.parametrize(("name", "expected"), [
     ("crash/killed", ["V13"]), ("crash/torn_body", ["V13", "V2"]), ("crash/torn_body_recovered", ["V4", "V4"]),
     ("crash/lost_queue", []), ("expired/clean", ["V18", "V18"]), ("no_abort_dirty/flipped_bit", ["V2"]),
