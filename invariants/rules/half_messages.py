@@ -189,14 +189,23 @@ def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
     asked, since_ms = _put_back(rule, key)
     if asked is None:
         return False
-    noted = next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
-                  if one.ms >= since_ms), None)
+    noted = _noted(rule, asked, since_ms)
     if noted is None or rule.read_then.get((asked.at, key), 0) > noted.event.queue_offset:
         return False
-    dispatched = rule.past.last(
-        events.MessageDispatched, at=asked.at, commit_log_offset=noted.event.commit_log_offset)
+    dispatched = _dispatched(rule, noted)
     lost_ms = -sum(min(one.event.ms, 0) for one in rule.past.of(events.ClockJumped, at=asked.at, since=noted.place))
     return dispatched is None or asked.ms - dispatched.ms <= deadlines.round_ended(rule.bounds) + lost_ms
+
+
+def _noted(rule: ended_half_message_is_left_alone, asked: Reported, since_ms: float) -> Reported | None:
+    """What a broker noted of the end of a half message, which it had put into its topic then."""
+    return next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
+                 if one.ms >= since_ms), None)
+
+
+def _dispatched(rule: ended_half_message_is_left_alone, noted: Reported) -> Reported | None:
+    """When the check of the broker could read it; None: it cannot yet."""
+    return rule.past.last(events.MessageDispatched, at=noted.at, commit_log_offset=noted.event.commit_log_offset)
 
 
 def _put_back(rule: ended_half_message_is_left_alone, key: str) -> tuple[Reported | None, float]:
@@ -207,15 +216,18 @@ def _put_back(rule: ended_half_message_is_left_alone, key: str) -> tuple[Reporte
 
 
 def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool:
-    """Whether the check that put a half message back made a topic before it was committed, and had to register it.
+    """Whether the check that put a half message back made a topic before it could know its end, and had to register it.
 
     DefaultTransactionalMessageCheckListener#resolveDiscardMsg: it waits for the registration of another thread first.
     """
     asked, since_ms = _put_back(rule, key)
     if asked is None:
         return False
+    noted = _noted(rule, asked, since_ms)
+    dispatched = None if noted is None else _dispatched(rule, noted)
+    known_ms = since_ms if dispatched is None else dispatched.ms
     made = rule.past.of(events.TopicConfigUpdated, at=asked.at, topic=RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC)
-    return any(one.ms <= since_ms <= asked.ms <= one.ms + deadlines.registered(rule.bounds) for one in made)
+    return any(one.ms <= known_ms <= asked.ms <= one.ms + deadlines.registered(rule.bounds) for one in made)
 
 
 def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:

@@ -209,10 +209,14 @@ HISTORIES = (
               kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
                     asked(LATE_MS))) for broken in (
         (made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS + 1, RMQ_SYS_TRANS_HALF_TOPIC)),
-        (COMMITTED, NOTED, SEEN, made(11), appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
+        (COMMITTED, NOTED, SEEN, made(SEEN[0] + 1), appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
         (made(0, "orders"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
         (made(0, at="broker-b"), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC)),
         (made(0), COMMITTED))),
+    # It was committed before, and what says so could not be read yet.
+    Written("ended_half_message_is_left_alone", bounds=CALM,
+            broken=(HALF, COMMITTED, NOTED, SEEN, made(SEEN[0] + 1), put_back(SEEN[0] + REGISTERED_MS), asked(LATE_MS)),
+            kept=(HALF, COMMITTED, NOTED, made(SEEN[0]), SEEN, put_back(SEEN[0] + REGISTERED_MS), asked(LATE_MS))),
     Written("ended_half_message_is_left_alone", bounds=CALM, broken=(HALF, COMMITTED, asked(LATE_MS)),
             kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
                   asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
