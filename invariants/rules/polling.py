@@ -33,14 +33,18 @@ def _crash_looked_like_a_stop(rule: Any, told: Told) -> bool:
 
 
 class Polled(Rule):
-    """What is common: of a queue that comes back nothing is known any more."""
+    """What is common: of a queue that comes back nothing is known any more.
+
+    So has a seek that ends when the queue has been given up led nowhere.
+    """
 
     about = "at group mq"
 
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        kept = event.mqs.intersection(self.facts.polls_from.get((at, event.group), event.mqs))
         for table in self.of_what_is_held():
-            table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+            table.drop(lambda key: key[:2] == (at, event.group) and not kept.issuperset(key[2:]))
 
     def of_what_is_held(self) -> Iterator[Kept]:
         """The tables that know something of the queues that a consumer has."""
