@@ -309,6 +309,11 @@ room_made = takes(CLEAN_UP_MS)
 FLUSH_MS = 10_000 + 500  # MessageStoreConfig: flushCommitLogThoroughInterval, and flushIntervalCommitLog
 
 
+def forced(bounds: Bounds) -> int:
+    """What is appended is forced, whoever waits for that: a thorough flush may end with the file before."""
+    return 2 * (FLUSH_MS + bounds.force_ms) + COMMIT_MS + SOON_MS + 3 * bounds.thread_pause_ms
+
+
 def dispatched(bounds: Bounds) -> int:
     """What is appended is in its queue: a dispatcher may wait until it is flushed, after a force that came before."""
     return FLUSH_MS + 2 * bounds.force_ms + soon(bounds)

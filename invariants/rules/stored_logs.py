@@ -24,8 +24,9 @@ class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
     What the broker has deleted to make room is not looked for. A buffer of a pool is lost with the process, and what a
-    full disk does not take stays in it. Of a message that is not to be waited for (WAIT) no force is promised; a client
-    that sends a copy for another try itself sends with it what the copy says that it was given.
+    full disk does not take stays in it. With ASYNC_FLUSH, and of a message that is not to be waited for (WAIT), a force
+    is promised in some seconds only, by a clock that is not set; a client that sends a copy for another try itself
+    sends with it what the copy says that it was given.
     """
 
     judges = "acknowledged_survives_crash"
@@ -45,8 +46,9 @@ class crash_keeps_acknowledged(Rule):
         Match(events.MessageAppended, having=lambda event: event.key is not None and not event.waits),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
-    # The end of the process that had the store last.
+    # The end of the process that had the store last, and its beginning.
     ended_ms = Kept("at", survives="all")
+    loaded_ms = Kept("at", survives="all")
 
     @on(events.ProcessKilled)
     def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
@@ -54,7 +56,8 @@ class crash_keeps_acknowledged(Rule):
         self.ended_ms.setdefault((at,), ms)
 
     @after(events.StoreLoaded)
-    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+    def loaded(self, ms: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        forced, self.loaded_ms[at,] = self._forced(at), ms
         buffered_ms = self._buffered_since(at, event)
         there = {(one.key, one.commit_log_offset) for one in self.views.log_records(at)}
         for broker, key, offset in [one for one in self.acknowledged if one[0] == at]:
@@ -63,9 +66,18 @@ class crash_keeps_acknowledged(Rule):
             del self.acknowledged[broker, key, offset]
             if self.appended_ms.get((at, key, offset), 0) >= buffered_ms:
                 continue
-            if offset >= event.min_offset and not self._may_be_lost(at, key, offset, event.flush_disk_type):
+            is_late = self.appended_ms.get((at, key, offset), -1) not in forced
+            may_be_lost = is_late and self._may_be_lost(at, key, offset, event.flush_disk_type)
+            if offset >= event.min_offset and not may_be_lost:
                 yield self.told(f"{at} has recovered its log to {event.max_offset} without {key}, which it had "
                                 f"acknowledged at {offset}", broker, key, offset)
+
+    def _forced(self, at: str) -> range:
+        """When the process that had the store last has put what it has forced by itself, in ms."""
+        ended_ms, loaded_ms = self.ended_ms.get((at,), 0), self.loaded_ms.get((at,), 0)
+        if self.past.of(events.ClockJumped, at=at) or self.past.of(events.ClockDrifts, at=at):
+            return range(0)
+        return range(loaded_ms, ended_ms - deadlines.forced(self.bounds))
 
     def _buffered_since(self, at: str, event: events.StoreLoaded) -> float:
         """Since when what was put may have been in a buffer when the process that had the store was killed."""

@@ -8,6 +8,8 @@ import invariants.rules.stored_logs  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    ClockDrifts,
+    ClockJumped,
     DiskFilled,
     ForceFailed,
     LogCopied,
@@ -90,7 +92,7 @@ LOADED = StoreLoaded(B, 0, 0, "SYNC_FLUSH")
 OTHERWISE, COPIED = record(0, "k9"), (2, B, LogCopied(B, 0, 0, 100))
 
 BUFFERED = Tables(**has().answers, buffers_log=True)
-COMMITTED_MS = deadlines.committed(STORMY)
+COMMITTED_MS, FORCED_MS = deadlines.committed(STORMY), deadlines.forced(STORMY)
 
 UNWAITED = (1, B, appended(1, 100)[2]._replace(waits=False))
 KILLED, FREE_MS = lost(90_000, power_loss=False), 90_000 - COMMITTED_MS
@@ -116,6 +118,19 @@ HISTORIES = (
     Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
             broken=(*SENT, lost(3, power_loss=False), (4, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH", last_exit_ok=True))),
             kept=(*SENT, lost(3, power_loss=False), loaded(4))),
+    # What nobody waits for is forced in some seconds by the process that has put it.
+    *(Written("crash_keeps_acknowledged",
+              broken=(loaded(0, how=how), first, SENT[1], lost(FORCED_MS + 2), loaded(900_000, how=how)), views=has(),
+              kept=(loaded(0, how=how), first, SENT[1], lost(FORCED_MS + 1), loaded(900_000, how=how)))
+      for how, first in (("ASYNC_FLUSH", SENT[0]), ("SYNC_FLUSH", UNWAITED))),
+    *(Written("crash_keeps_acknowledged", broken=(*SENT, *there, lost(800_000), loaded(900_000, how="ASYNC_FLUSH")),
+              views=has(), kept=(*SENT, *kept, lost(800_000), loaded(900_000, how="ASYNC_FLUSH")), kept_views=has())
+      for there, kept in (((), ((3, B, ClockJumped(5)),)),
+                          (((3, "broker-b", ClockDrifts(5)),), ((3, B, ClockDrifts(5)),)),
+                          ((lost(700_000, power_loss=False),), (lost(3, power_loss=False),)))),
+    Written("crash_keeps_acknowledged",
+            broken=(loaded(0), *SENT, lost(800_000), loaded(900_000, how="ASYNC_FLUSH")), views=has(),
+            kept_views=has(ONE), kept=(loaded(0), *SENT, lost(3, power_loss=False), loaded(4, how="ASYNC_FLUSH"))),
     # A message that is not to be waited for: nobody forces it.
     Written("crash_keeps_acknowledged", broken=(*SENT, lost(3), loaded(4)), views=has(),
             kept=(UNWAITED, SENT[1], lost(3), loaded(4)), kept_views=has()),
