@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
@@ -62,29 +63,36 @@ class message_comes_as_it_was_sent(Rule):
 class message_is_born_when_it_is_sent(Rule):
     """The time at which a message was born is that of its send, by the clock of its producer.
 
-    So says a message that is given for the first time; a copy that a consumer has sent has a time of its own.
+    It is not before the send, and not after the last request that has named it. So says a message that is given for the
+    first time; a copy that a consumer has sent has a time of its own.
     """
 
-    cite = "DefaultMQProducerImpl#sendKernelImpl: setBornTimestamp"
+    cite = "DefaultMQProducerImpl#sendKernelImpl: setBornTimestamp, SendMessageProcessor#asyncSendMessage"
     about = "at key"
     excuses = (clock_was_set("at"),)
 
+    # Who has sent a message, and when, by its clock and in true time; and when it was named in a request last.
     sent = Kept("key", survives="all")
+    tried_ms = Kept("key", survives="all")
 
     @on(events.SendAsked)
-    def asks(self, _: int, at: str, event: events.SendAsked) -> None:
+    def asks(self, ms: int, at: str, event: events.SendAsked) -> None:
         if event.now_ms is not None:
-            sent = at, event.now_ms, event.asynchronous, _longer_ms(event)
-            self.sent.update({(key,): sent for key in event.key.split(",")})
+            self.sent.update({(key,): (at, event.now_ms, ms) for key in event.key.split(",")})
+
+    @on(events.SendAttempted)
+    def tries(self, ms: int, _: str, event: events.SendAttempted) -> None:
+        if event.group != CLIENT_INNER_PRODUCER_GROUP:
+            self.tried_ms.update({(key,): ms for key in event.key.split(",")})
 
     @on(events.MessagesGiven)
-    def gives(self, _: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
+    def gives(self, ms: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
         for key, attempts, born_ms in zip(event.keys, event.attempts, event.born_ms, strict=False):
-            at, sent_ms, asynchronous, longer_ms = self.sent.get((key,), ("", born_ms, False, 0))
-            within = deadlines.called_back if asynchronous else deadlines.told_of_send
-            last_ms = sent_ms + longer_ms + within(self.bounds) + deadlines.ROUTE_CALLS_MS
+            at, sent_ms, asked_ms = self.sent.get((key,), ("", born_ms, ms))
+            last_ms = sent_ms + self.tried_ms.get((key,), ms) - asked_ms
             if not attempts and not sent_ms <= born_ms <= last_ms:
-                yield self.told(f"{key} was born {born_ms - sent_ms} ms after it was sent", at, key)
+                yield self.told(f"{key} was born {born_ms - sent_ms} ms after it was sent, and was tried until "
+                                f"{last_ms - sent_ms} ms after that", at, key)
 
 
 class message_is_left_as_it_was(Rule):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -96,6 +97,43 @@ class heartbeat_makes_the_retry_topic(Rule):
             self.made[key] = True
         else:
             yield self.told(f"{at} has entered a member of {event.group} without {topic}", *key)
+
+
+class retry_topic_is_as_configured(Rule):
+    """The retry topic that a master makes at a heartbeat has as many queues as its group is to have.
+
+    Not so if an operator changes topic or group at that time.
+    """
+
+    cite = ("ClientManageProcessor#heartBeat: createTopicInSendMessageBackMethod, "
+            "SubscriptionGroupConfig#getRetryQueueNums")
+    about = "at group"
+
+    # When a topic was made or changed last, a group deleted, and an order given about either.
+    made_ms = Kept("broker topic", survives="all", begins=(events.TopicConfigUpdated,))
+    deleted_ms = Kept("broker group", survives="all", begins=(events.SubscriptionGroupDeleted,))
+    ordered_ms = Kept("server name", survives="all")
+
+    @on(events.OrderGiven)
+    def is_ordered(self, ms: int, _: str, event: events.OrderGiven) -> None:
+        self.ordered_ms[event.server, event.name] = ms
+
+    @on(events.RetryTopicAnnounced)
+    def announced(self, _: int, at: str, event: events.RetryTopicAnnounced) -> Iterator[Told]:
+        topic, nums = get_retry_topic(event.group), self.views.retry_queue_nums(at, event.group)
+        data = self.views.topics(at).get(topic)
+        if data is None or nums is None or not self.facts.is_master(at) or self._changes(at, event.group, topic):
+            return
+        if (data.read_queue_nums, data.write_queue_nums) != (nums, nums):
+            yield self.told(f"{at} has made {topic} with {data.read_queue_nums} queues to read and "
+                            f"{data.write_queue_nums} to write, and {event.group} is to have {nums}", at, event.group)
+
+    def _changes(self, at: str, group: str, topic: str) -> bool:
+        """Whether an order about topic or group may have been done since shortly before the topic was made."""
+        made_ms: float = self.made_ms.get((at, topic), inf)
+        last_ms: float = max(self.ordered_ms.get((at, group), -inf), self.ordered_ms.get((at, topic), -inf),
+                      self.deleted_ms.get((at, group), -inf))
+        return made_ms - last_ms <= deadlines.handled(self.bounds)
 
 
 class group_has_its_retry_topic(Promise):

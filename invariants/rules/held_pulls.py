@@ -84,6 +84,57 @@ class arriving_message_answers_the_pull(Rule):
                                     "ms after a message has come", key[0], key[2], key[3], since_ms=since_ms)
 
 
+class found_message_has_just_come(Rule):
+    """Where nothing fails a pull that is held is answered when a message arrives that its group is given then.
+
+    The group may have subscribed some messages only, by tags or by an expression, which has not changed meanwhile.
+    """
+
+    cite = ("NotifyMessageArrivingListener#arriving, PullRequestHoldService#notifyMessageArriving, "
+            "CommitLogDispatcherCalcBitMap#dispatch")
+    about = "at group mq"
+    calm = True
+    excuses = (_RESETS,)
+
+    # Of each pull of a master: which machine that is, and when the messages came there that have come since.
+    pulls = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown))
+
+    @on(events.PullSuspended)
+    def pulled(self, _: int, at: str, event: events.PullSuspended) -> None:
+        key, asked = (at, event.client_id, event.group, event.mq), machine_of(event.asked)
+        self.pulls.pop(key, None)
+        if self.facts.is_master(asked):
+            self.pulls[key] = asked, {}
+
+    @on(events.MessageDispatched)
+    def arrives(self, ms: int, at: str, event: events.MessageDispatched) -> None:
+        queue = event.topic, event.queue_id
+        for key, (asked, came_ms) in self.pulls.items():
+            if asked == at and (key[3].topic, key[3].queue_id) == queue:
+                came_ms[event.queue_offset] = ms
+
+    @on(events.MessagesFound)
+    def finds(self, ms: int, at: str, event: events.MessagesFound) -> Iterator[Told]:
+        _, came_ms = self.pulls.pop((at, *event[:3]), ("", {}))
+        since_ms = came_ms.get(event.offsets[0], ms)
+        if ms - since_ms > deadlines.woken(self.bounds):
+            yield self.told(f"{at} is given message {event.offsets[0]} of {queue_text(event.mq)} {ms - since_ms} ms "
+                            f"after it has come, and has pulled before that", at, event.group, event.mq,
+                            since_ms=since_ms)
+
+    @on(events.SubscriptionUpdated)
+    def subscribes(self, _: int, __: str, event: events.SubscriptionUpdated) -> None:
+        """What the group did not want when it came it may want now."""
+        self.pulls.drop(lambda key: key[2] == event.group and key[3].topic == event.topic)
+
+    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
+    def ends(self, _: int, at: str, event: Any) -> None:
+        """What a broker held goes with it."""
+        del event
+        for key in [key for key, (asked, _) in self.pulls.items() if asked == at]:
+            del self.pulls[key]
+
+
 class held_pull_ends_in_its_time(Rule):
     """Where nothing fails a pull is answered when its time is over, as soon as its broker looks at those it holds.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -11,6 +12,7 @@ from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.polling import MOVED
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
@@ -183,6 +185,33 @@ class reset_is_of_all_queues(Rule):
                             f"{topic.write_queue_nums}", event.broker, event.group, event.topic)
 
 
+class members_are_told_of_resets(Rule):
+    """A broker that has reset a group tells each member to set its queues.
+
+    It speaks of members that were listed all the while.
+    """
+
+    cite = "Broker2Client#resetOffset: RESET_CONSUMER_CLIENT_OFFSET to each channel of the group"
+    about = "broker group connection"
+
+    # Since when members are listed, and when they were told to reset queues of a topic last.
+    listed_ms = Kept("at group connection", ends=(
+        Match(events.ConsumerRemoved, having=lambda one: one.attached), events.GroupRemoved))
+    told_ms = Kept("broker group topic connection", machine="broker", begins=(events.OffsetResetPushed,))
+
+    @on(events.ConsumerRegistered)
+    def is_listed(self, ms: int, at: str, event: events.ConsumerRegistered) -> None:
+        if event.attached:
+            self.listed_ms.setdefault((at, event.group, event.connection), ms)
+
+    @on(events.OffsetsReset)
+    def answers(self, ms: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
+        since_ms = ms - taken(self.bounds)
+        for key in [key for key, listed_ms in self.listed_ms.items() if key[:2] == event[:2] and listed_ms < since_ms]:
+            if self.told_ms.get((*event[:3], key[2]), -inf) < since_ms:
+                yield self.told(f"{event.broker} has reset {event.group} and not told {key[2]}", *key)
+
+
 class time_leads_to_its_first_message(Rule):
     """Who asks a broker for a time is told the offset of the first message of the queue that was stored then or later.
 
@@ -213,3 +242,7 @@ class time_leads_to_its_first_message(Rule):
         """None: nobody can tell."""
         topic, queue_id, time_ms = event.name.split()
         return self.views.first_stored(event.server, topic, int(queue_id), int(time_ms))
+
+
+taken = deadlines.takes(2 * deadlines.OPERATOR_CALL_MS)
+"""Since when an operator may have waited for what he is answered now, whatever his clock is like."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID
+from impl.decisions.route_queues import QueueData
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
@@ -44,12 +45,12 @@ class key_values_survive(Rule):
 
 
 class topic_survives_its_broker(Rule):
-    """A master whose process ends has its topics again when it starts.
+    """A broker whose process ends has its topics again when it starts, also those that it has copied as a slave.
 
     It speaks of topics that were in the table for so long that they are in the file.
     """
 
-    cite = "TopicConfigManager#persist, ConfigManager#load"
+    cite = "TopicConfigManager#persist, SlaveSynchronize#syncTopicConfig, ConfigManager#load"
     about = "at topic made_ms"
     excuses = (
         Excuse("its process stood still shortly before it ended, and may not have written the file",
@@ -58,8 +59,10 @@ class topic_survives_its_broker(Rule):
                when=lambda rule, told: rule.had_no_room(*told.about)),
     )
 
-    # Its queues, and since when it has them.
+    # Its queues to read and to write, and since when it has them; and brokers that have started: before that a broker
+    # enters what its file has.
     topics = Kept("at topic", ends=(events.TopicConfigDeleted,), survives="kill")
+    running = Kept("at", begins=(events.BrokerStarted,))
 
     def had_no_room(self, at: str, _topic: str, made_ms: int) -> bool:
         """Whether the disk was full when the file was to be written that has the topic."""
@@ -67,26 +70,29 @@ class topic_survives_its_broker(Rule):
 
     @on(events.TopicConfigUpdated)
     def updated(self, ms: int, at: str, event: events.TopicConfigUpdated) -> None:
-        queues = self.views.topics(at).get(event.topic)
-        if queues is not None:  # while a broker starts its table cannot be seen
-            self.topics[at, event.topic] = queues.read_queue_nums, ms
+        data = self.views.topics(at).get(event.topic)
+        if data is not None and (at,) in self.running:
+            self.topics[at, event.topic] = _queues(data), ms
 
     @on(events.BrokerStarted)
-    def started(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
-        if event.broker_id != MASTER_ID:
-            self.topics.drop(lambda key: key[0] == at)
-            return
+    def started(self, ms: int, at: str, __: events.BrokerStarted) -> Iterator[Told]:
         killed_ms, found = self.facts.broker_killed_ms.get((at,), -inf), self.views.topics(at)
         written_ms = killed_ms - deadlines.in_file(self.bounds)
         for key, (queues, since_ms) in [one for one in self.topics.items() if one[0][0] == at]:
             now = found.get(key[1])
-            if (now is None or now.read_queue_nums != queues) and since_ms < written_ms:
+            if (now is None or _queues(now) != queues) and since_ms < written_ms:
                 what = "without" if now is None else "with other queues of"
                 yield self.told(f"{at} starts {what} {key[1]}", *key, since_ms, since_ms=int(killed_ms))
             if now is None:
                 del self.topics[key]
             else:
-                self.topics[key] = now.read_queue_nums, -inf
+                self.topics[key] = _queues(now), -inf
+        for topic, data in found.items():
+            self.topics.setdefault((at, topic), (_queues(data), ms))
+
+
+def _queues(data: QueueData) -> tuple[int, int]:
+    return data.read_queue_nums, data.write_queue_nums
 
 
 class slave_follows_its_master(Promise):

@@ -154,10 +154,13 @@ def stored(
 
 
 def filtered(world: World) -> None:
-    """A world like `stored`, whose messages have tags: one group subscribes some of them, another filters by SQL92."""
+    """A world like `stored`, whose messages have tags: one group subscribes some of them, another filters by SQL92.
+
+    One broker works out whom a message concerns when it arrives, and keeps that as bits.
+    """
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
     world.selected = {BY_SQL: TAGS[0]}
-    servers(world, enable_property_filter=True)
+    servers(world, enable_property_filter=True, own=({"enable_calc_filter_bit_map": True}, {}))
     few(world, TAGGED, SELECTING)
     world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS, properties=(("weight", "3"),)))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
+from impl.broker.broker2client import Broker2Client
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
 from impl.client.pull_callback import PullCallback
 from impl.decisions import start_offset as decision
 from impl.decisions.start_offset import ConsumeFromWhere, Source
+from impl.ports.remoting import Channel, Command
 from impl.variants.variant import Variant, around, replace
 
 
@@ -48,6 +50,17 @@ def _look_at_the_waiting(self: PullCallback) -> None:
     self.consumer.execute_pull_request_immediately(pull)
 
 
+@around(Broker2Client, "_push")
+def _tell_the_first(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _push(self: Broker2Client, channel: Channel, request: Command) -> None:
+        """One member hears of a reset, as if it had all queues."""
+        info = self.consumer_manager.get_consumer_group_info(request.header.group)
+        if info is None or info.get_all_channel()[:1] == [channel]:
+            await original(self, channel, request)
+
+    return _push
+
+
 BUGS = (
     Variant(
         "po-error-read-as-absent", "bug", "Any error of the offset query means a group without an offset.",
@@ -84,5 +97,9 @@ BUGS = (
     Variant(
         "po-shadowed-result", "bug", "Retry queues of a new group are not consumed.",
         "client-go #530, commit f904a3f", replacements=(_nothing_for_retries,),
+    ),
+    Variant(
+        "seeded-first-member-is-reset", "bug", "Of a group that an operator resets one member is told.",
+        "an idea: a loop that ends too soon", replacements=(_tell_the_first,),
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from impl.broker import pull_message_processor
-from impl.broker.consumer_filter_manager import ConsumerFilterData
+from impl.broker import data_plane, pull_message_processor
+from impl.broker.consumer_filter_manager import ConsumerFilterData, ConsumerFilterManager
 from impl.broker.pull_checks import PullChecks
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.subscription_group_config import SubscriptionGroupConfig
@@ -13,6 +13,7 @@ from impl.decisions.pull_answer import Bounds, GetMessageStatus, PullAnswer
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.remoting import Command
 from impl.store import message_reads
+from impl.store.dispatch_request import DispatchRequest
 from impl.store.message_reads import GetMessageResult, MessageFilter, MessageReads
 from impl.variants.variant import Replacement, Variant, around
 
@@ -88,6 +89,16 @@ def _find_more(original: Callable[..., GetMessageResult | None]) -> Callable[...
     return get_message
 
 
+@around(data_plane, "calc_bit_map")
+def _turn_the_bits(original: Callable[..., bytes | None]) -> Callable[..., bytes | None]:
+    def calc_bit_map(manager: ConsumerFilterManager, request: DispatchRequest) -> bytes | None:
+        """What an expression is not true of is what its group is told of."""
+        bits = original(manager, request)
+        return None if bits is None else bytes(255 - one for one in bits)
+
+    return calc_bit_map
+
+
 _IDEA = "an idea: faults of other brokers"
 
 BUGS = (
@@ -103,4 +114,6 @@ BUGS = (
             replacements=(_end_where_it_goes_on,)),
     Variant("seeded-twice-as-many-are-found", "bug", "A pull is given twice as many messages as it wants.", _IDEA,
             replacements=(_find_more,)),
+    Variant("seeded-bits-are-turned", "bug", "Bits that are worked out when a message comes name whom it does not "
+            "concern.", _IDEA, replacements=(_turn_the_bits,)),
 )

@@ -8,12 +8,14 @@ from typing import Any
 
 from impl.broker import config_files
 from impl.broker.query_message_processor import QueryMessageProcessor
+from impl.broker.send_message_processor import SendMessageProcessor
 from impl.broker.sql92 import expressions
 from impl.broker.sql92.expressions import Comparison, Expression, In, Logic, Properties
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
+from impl.common.topic_config import TopicConfig
 from impl.decisions import index_slots, suggestion, transaction_check
 from impl.decisions.names import MASTER_ID
 from impl.ports.remoting import Command, Connection
@@ -54,6 +56,18 @@ def _show_the_first(self: QueryMessageProcessor, channel: Connection, request: C
     del channel, request
     record = self.store.select_one_message_by_offset(self.store.commit_log.get_min_offset())
     return Command(ResponseCode.SYSTEM_ERROR if record is None else ResponseCode.SUCCESS, body=record)
+
+
+@around(SendMessageProcessor, "_send_message")
+def _born_now(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def _send_message(
+        self: SendMessageProcessor, channel: Connection, request: Command, topic_config: TopicConfig,
+    ) -> Any:
+        """The time of the request is not looked at."""
+        header = request.header._replace(born_timestamp=self.node.now_ms())
+        return await original(self, channel, request._replace(header=header), topic_config)
+
+    return _send_message
 
 
 @around(QueryMessageProcessor, "query_message")
@@ -137,6 +151,8 @@ BUGS = (
             replacements=(_forget_the_flags,)),
     Variant("seeded-first-message-is-shown", "bug", "Who asks for a message by its place is shown the first one.",
             _IDEA, replacements=(_show_the_first,)),
+    Variant("seeded-born-when-stored", "bug", "A message was born when its broker was sent it.", _IDEA,
+            replacements=(_born_now,)),
     Variant("seeded-one-is-found", "bug", "Of the messages with a key one is found.", _IDEA,
             replacements=(_find_one,)),
     Variant("seeded-slots-have-one-key", "bug", "A key hides those before it in the index.", _IDEA,

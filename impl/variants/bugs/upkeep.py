@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.slave_synchronize import SlaveSynchronize
@@ -16,6 +17,7 @@ from impl.client.rebalance_push import RebalancePushImpl
 from impl.common.heartbeat_data import HeartbeatData
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX
 from impl.decisions.subscription import SubscriptionData
 from impl.namesrv.server import BrokerHousekeepingService
 from impl.ports.remoting import Command, Connection
@@ -40,6 +42,18 @@ async def _make_none(
 ) -> tuple[TopicConfig | None, bool]:
     del self, topic, queue_nums, perm, topic_sys_flag, threads
     return None, False
+
+
+@around(TopicConfigManager, "create_topic_in_send_message_back")
+def _make_as_others(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def create_topic_in_send_message_back(
+        self: TopicConfigManager, topic: str, queue_nums: int, perm: int, topic_sys_flag: int, threads: Threads,
+    ) -> Any:
+        """A retry topic has as many queues as any other topic that is made."""
+        nums = self.config.default_topic_queue_nums if topic.startswith(RETRY_GROUP_TOPIC_PREFIX) else queue_nums
+        return await original(self, topic, nums, perm, topic_sys_flag, threads)
+
+    return create_topic_in_send_message_back
 
 
 @replace(BrokerHousekeepingService, "on_channel_close")
@@ -85,6 +99,19 @@ def _drop_nothing(self: RebalancePushImpl) -> None:
     del self
 
 
+@replace(SlaveSynchronize, "sync_topic_config")
+async def _copy_topics_into_memory(self: SlaveSynchronize, master_addr: str) -> None:
+    wrapper = await self.broker_outer_api.get_all_topic_config(master_addr)
+    manager, copied = self.tables.topic_config_manager, wrapper.topic_config_table or {}
+    if manager.data_version == wrapper.data_version:
+        return
+    manager.data_version.assign_new_one(wrapper.data_version)
+    for topic in manager.topic_config_table.key_set():
+        manager.topic_config_table.remove(topic)
+    for topic, config in copied.items():
+        manager.topic_config_table.put(topic, config)
+
+
 @replace(SlaveSynchronize, "sync_subscription_group_config")
 async def _copy_no_groups(self: SlaveSynchronize, master_addr: str) -> None:
     del self, master_addr
@@ -99,6 +126,14 @@ BUGS = (
     Variant(
         "seeded-retry-topic-is-not-made", "bug", "A heartbeat does not create the retry topic of its group.",
         "seeded: a call that was dropped", replacements=(_make_none,), over=("heartbeat_waits_for_its_topic",),
+    ),
+    Variant(
+        "seeded-retry-topics-are-like-others", "bug", "A retry topic has 8 queues, whatever its group is to have.",
+        "seeded: a default for a configured value", replacements=(_make_as_others,),
+    ),
+    Variant(
+        "seeded-slave-writes-no-topics", "bug", "A slave that starts again has no topic that it has copied.",
+        "seeded: a call that was dropped", replacements=(_copy_topics_into_memory,),
     ),
     Variant(
         "seeded-closed-brokers-stay", "bug", "A broker whose connection has ended stays until it expires.",

@@ -11,7 +11,11 @@ from impl.events import (
     ConsumerRegistered,
     DiskFilled,
     HeartbeatHandled,
+    OrderGiven,
     ProcessKilled,
+    RetryTopicAnnounced,
+    SubscriptionGroupDeleted,
+    TopicConfigUpdated,
 )
 from invariants.refinement.follower import Record
 from invariants.views import Filter, Subscription
@@ -37,6 +41,13 @@ def heartbeat(version: int) -> Record:
     return 0, B, ConsumerRegistered(B, G, "c1", AT, True, True, frozenset({("orders", "a > 1", version)}))
 
 
+def retries(read: int, write: int) -> Tables:
+    """The retry topic of a group that is to have three queues."""
+    return Tables(topics={f"%RETRY%{G}": QueueData(B, read, write, 6, 0)}, retry_queue_nums=3)
+
+
+MADE = (3, B, TopicConfigUpdated(B, f"%RETRY%{G}"))
+ANNOUNCED = (500_001, B, RetryTopicAnnounced(B, G, 0))
 _NOTIFIED = (1, B, ConsumerIdsChanged(B, G, AT, delivered=True))
 
 _PASSIVE = "CONSUME_PASSIVELY", "CLUSTERING", "CONSUME_FROM_LAST_OFFSET"
@@ -68,6 +79,19 @@ HISTORIES = (
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
             kept_views=Tables(topics=HAS_TOPIC)),
+    *(Written("retry_topic_is_as_configured", (MASTER, ANNOUNCED), (MASTER, ANNOUNCED), retries(*nums),
+              retries(3, 3), says=f"with {nums[0]} queues to read and {nums[1]} to write, and G is to have 3")
+      for nums in ((8, 8), (3, 8), (8, 3))),
+    Written("retry_topic_is_as_configured", (MASTER, ANNOUNCED), (SLAVE, ANNOUNCED), retries(8, 8)),
+    Written("retry_topic_is_as_configured", (MASTER, ANNOUNCED), (MASTER, ANNOUNCED), retries(8, 8),
+            Tables(topics={}, retry_queue_nums=3)),
+    Written("retry_topic_is_as_configured", (MASTER, ANNOUNCED), (MASTER, ANNOUNCED), retries(8, 8),
+            Tables(topics=HAS_TOPIC, retry_queue_nums=None)),
+    *(Written("retry_topic_is_as_configured",
+              (MASTER, (1, *change[1:]), (500_000, *MADE[1:]), ANNOUNCED), (MASTER, change, MADE, ANNOUNCED),
+              retries(8, 8))
+      for change in ((2, "cli", OrderGiven(B, "group", G, None)), (2, B, SubscriptionGroupDeleted(B, G)),
+                     (2, "cli", OrderGiven(B, "topic", f"%RETRY%{G}", (8, 8, 6, 0))))),
     Written("group_has_its_retry_topic", broken=(), views=Tables(brokers=[BROKER], groups=[G], topics={}),
             kept=(MASTER,), kept_views=Tables(brokers=[BROKER], groups=[G], topics=HAS_TOPIC)),
     Written("group_has_its_retry_topic", broken=(), views=Tables(brokers=[BROKER], groups=[G], topics={}),

@@ -11,10 +11,12 @@ from impl.events import (
     BrokerStarted,
     BrokerStopping,
     ConsumerRegistered,
+    ConsumerRemoved,
     ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
     ConsumerSuspended,
+    GroupRemoved,
     InquiryAnswered,
     InquiryMade,
     ListenerEnded,
@@ -26,6 +28,7 @@ from impl.events import (
     OffsetAnswered,
     OffsetCorrected,
     OffsetReset,
+    OffsetResetPushed,
     OffsetSent,
     OffsetsReset,
     OffsetsWritten,
@@ -83,6 +86,9 @@ RED = (1, B, SubscriptionUpdated(B, G, "orders", "red", 1, attached=True))
 FOUND_ONE, SETTLED_ONE = (2, C, MessagesFound(C, G, MQ, (102,))), (3, C, MessagesSettled(C, G, MQ, (102,)))
 WENT_TO = (2, "operator", OffsetsReset(B, G, "orders", 70, ((0, 4),)))
 
+RENEWED = ConsumerRegistered(B, "G", "c1", "c1:1", True, False, frozenset())
+LISTED, PUSHED = (0, B, RENEWED), (3_000_000, B, OffsetResetPushed(B, "G", "orders", "c1:1", delivered=True))
+RESET_LATE = (3_000_001, *WENT_TO[1:])
 BY_FORCE = (2, "operator", WENT_TO[2]._replace(is_force=True))
 TO_THE_END = (2, "operator", WENT_TO[2]._replace(timestamp=-1, is_force=True))
 NOW_MS = 90_000
@@ -399,6 +405,18 @@ HISTORIES = (
             views=Tables(first_stored=5)),
     Written("time_leads_to_its_first_message", (asks_for(), is_told(4)),
             (asks_for(), (1, B, ProcessKilled(1, power_loss=False)), is_told(4)), views=Tables(first_stored=5)),
+    Written("members_are_told_of_resets", (LISTED, RESET_LATE), (LISTED, PUSHED, RESET_LATE), says="not told c1:1"),
+    *(Written("members_are_told_of_resets", (LISTED, RESET_LATE), (one, RESET_LATE)) for one in (
+        (3_000_000, *LISTED[1:]), (0, B, LISTED[2]._replace(attached=False)), (0, B, LISTED[2]._replace(group="H")),
+        (0, "broker-b", LISTED[2]._replace(broker="broker-b")))),
+    *(Written("members_are_told_of_resets", (LISTED, one, RESET_LATE), (LISTED, PUSHED, RESET_LATE)) for one in (
+        (100_000, *PUSHED[1:]), (3_000_000, B, PUSHED[2]._replace(topic="invoices")),
+        (3_000_000, B, PUSHED[2]._replace(connection="c2:1")),
+        (1, B, ConsumerRemoved(B, "G", "c1", "c1:1", "closed", attached=False)))),
+    *(Written("members_are_told_of_resets", (LISTED, (1, B, RENEWED), RESET_LATE), (LISTED, one, RESET_LATE))
+      for one in (
+        (1, B, ConsumerRemoved(B, "G", "c1", "c1:1", "closed", attached=True)), (1, B, GroupRemoved(B, "G", ("c1",))),
+        (1, B, ProcessKilled(1, power_loss=False)))),
     Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(2), kept_views=has_queues(1),
             says="sets queues [0] of orders, and it has 2"),
     Written("reset_is_of_all_queues", (WENT_TO,), (WENT_TO,), views=has_queues(0), kept_views=Tables(topics={})),

@@ -20,6 +20,7 @@ from impl.events import (
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
+    MessagesFound,
     MessagesGiven,
     ProcessKilled,
     PullAnswered,
@@ -31,6 +32,7 @@ from impl.events import (
     QueueTaken,
     SendAttempted,
     StoreLoaded,
+    SubscriptionUpdated,
 )
 from invariants.rules.bounds import Bounds
 from invariants.views import Broker
@@ -90,11 +92,17 @@ def arrived(ms: int, offset: int = 7, *, at: str = A, queue_id: int = 0) -> Told
     return ms, at, MessageDispatched(at, "orders", queue_id, offset, 0)
 
 
+def found(ms: int, *offsets: int) -> Told:
+    """The client has messages of the queue."""
+    return ms, C, MessagesFound(ID, G, MQ, offsets or (7,))
+
+
 def tick(ms: int) -> Told:
     """Time passes."""
     return ms, "broker-b", BrokerStarted("broker-b", "broker-b", 0)
 
 
+ANEW_SUBSCRIBED = SubscriptionUpdated(A, G, "orders", "b", 2, attached=True)
 ALIVE = Tables(brokers=[Broker(A, A, 0, f"{A}:10911", 0, None)])
 SLAVE, PROMOTED = ((0, "slave", BrokerStarted("slave", A, broker_id)) for broker_id in (1, 0))
 GONE = (3, C, QueueDropped(ID, G, MQ, False)), (3, C, ConsumerShutDown(ID, G))
@@ -236,6 +244,26 @@ HISTORIES = (
             (SLAVE, pulled(1, asked="slave"), arrived(2, at="slave")), bounds=CALM),
     Written("arriving_message_answers_the_pull", (SLAVE, pulled(1), arrived(2)),
             (SLAVE, pulled(1), pulled(2, asked="slave"), arrived(3)), bounds=CALM),
+    Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), found(2_003)),
+            (NAMED, pulled(1), arrived(2), found(2_002)), bounds=CALM,
+            says="is given message 7 of queue 0 of orders at broker-a 2001 ms after it has come"),
+    Written("found_message_has_just_come", (NAMED, subscribed("a"), pulled(1), arrived(2), found(5_000)),
+            (NAMED, pulled(1), arrived(2), arrived(4_000, 8), found(5_000, 8, 9)), bounds=CALM),
+    *(Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), found(5_000)),
+              (NAMED, pulled(1), one, found(5_000)), bounds=CALM)
+      for one in (arrived(2, at="broker-b"), arrived(2, queue_id=1),
+                  (2, A, MessageDispatched(A, "invoices", 0, 7, 0)))),
+    *(Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), found(5_000)),
+              (NAMED, pulled(1), arrived(2), one, found(5_000)), bounds=CALM)
+      for one in (*GONE, ENDS, BEGINS, DIES_THERE, pulled(3), (3, A, ANEW_SUBSCRIBED))),
+    *(Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), one, found(5_000)),
+              (NAMED, arrived(1), pulled(2), found(5_000)), bounds=CALM)
+      for one in ((3, A, ANEW_SUBSCRIBED._replace(topic="invoices")), pulled(3, mq=MQ2),
+                  (3, A, ANEW_SUBSCRIBED._replace(group="H")), (3, "broker-b", BrokerStopping("broker-b")))),
+    Written("found_message_has_just_come", (PROMOTED, pulled(1, asked="slave"), arrived(2, at="slave"), found(5_000)),
+            (SLAVE, pulled(1, asked="slave"), arrived(2, at="slave"), found(5_000)), bounds=CALM),
+    Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), found(5_000)),
+            (NAMED, pulled(1), arrived(2), found(3), found(5_000)), bounds=CALM),
     Written("held_pull_ends_in_its_time", (pulled(1), tick(27_003)),
             (pulled(1), tick(27_001), pull_answered(27_001)), views=ALIVE, bounds=CALM,
             says="is not answered after 27"),
