@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
+from invariants.rules import deadlines
 from invariants.rules.excuse import cause
-from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.match import machine_of
+from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 _COPIES = RMQ_SYS_SCHEDULE_TOPIC, RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
 """How topics begin that have copies of what was sent back."""
@@ -86,6 +89,26 @@ class retried_pull_goes_on(Rule):
             yield self.told(f"{at} tells {event.group} to pull queue {event.queue_id} of {event.topic} again at once, "
                             f"from {event.next_offset} on as before",
                             event.broker, event.group, event.topic, event.queue_id)
+
+
+class held_pull_commits_at_once(Duty):
+    """A master takes the offset that comes with a pull, also of one that it holds."""
+
+    cite = "PullMessageProcessor#processRequest: storeOffsetEnable"
+    about = "at group topic queue_id connection"
+    within_ms = deadlines.soon
+    paid_by = (events.OffsetCommitted,)
+    late = ("{at} holds a pull of queue {queue_id} of {topic} by {connection} for {waited_ms} ms, and has not taken "
+            "the offset of {group} that came with it")
+
+    # Whether the last pull of a queue by a machine carries an offset.
+    carries = Kept("at group mq", begins=(events.PullSuspended,), value=lambda _, event: event.commits)
+
+    @on(events.PullHeld)
+    def holds(self, ms: int, at: str, event: events.PullHeld) -> None:
+        mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
+        if self.facts.is_master(at) and self.carries.get((machine_of(event.connection), event.group, mq)):
+            self.owe((at, event.group, event.topic, event.queue_id, event.connection), ms)
 
 
 class message_is_born_where_its_id_says(Rule):

@@ -205,3 +205,20 @@ class store_loads_after_a_crash(Rule):
     def refused(self, _: int, at: str, event: events.StoreRefused) -> Iterator[Told]:
         del event
         yield self.told(f"{at} does not come up", at)
+
+
+class orderly_end_is_noted(Rule):
+    """Where nothing fails a store that was shut down in order is not recovered as after a crash."""
+
+    cite = "DefaultMessageStore#shutdown: abort, #load: isTempFileExist"
+    about = "at"
+    calm = True
+
+    ended_ms = Kept("at", survives="kill", begins=(events.BrokerShutDown,))
+
+    @on(events.StoreLoaded)
+    def loads(self, _: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
+        ended_ms = self.ended_ms.pop((at,), None)
+        if ended_ms is not None and not event.last_exit_ok:
+            yield self.told(f"{at} looks through its log as after a crash, and it was shut down in order", at,
+                            since_ms=ended_ms)

@@ -243,6 +243,8 @@ PLANTED = (
     ("suspended_queue_rests", "repaired+seeded-suspended-begins-at-once", "stored_orderly", "calm", 0),
     ("batch_is_no_larger_than_wished", "repaired+seeded-pull-is-one-batch", "stored_retry", "calm", 0),
     ("arriving_message_answers_the_pull", "repaired+seeded-arrival-is-not-told", "stored_sync", "calm", 0),
+    ("held_pull_commits_at_once", "repaired+seeded-held-pulls-commit-nothing", "stored", "calm", 0),
+    ("orderly_end_is_noted", "repaired+seeded-every-end-is-a-crash", "stored", "calm", 0),
     ("found_message_has_just_come", "repaired+seeded-bits-are-turned", "filtered", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-compressed-is-not-marked", "sending", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-body-stays-compressed", "sending", "network", 0),

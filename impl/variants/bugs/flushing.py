@@ -10,6 +10,7 @@ from impl.common.request_code import ResponseCode
 from impl.decisions import disk_cleanup
 from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
 from impl.ports.remoting import Command
+from impl.store.default_message_store import DefaultMessageStore
 from impl.store.flush_commit_log_service import FlushRealTimeService, GroupCommitService, _note_flushed
 from impl.store.mapped_file import MappedFile
 from impl.store.mapped_file_queue import MappedFileQueue
@@ -32,6 +33,16 @@ def _ok_when_it_was_tried(self: GroupCommitService) -> None:
         request.wakeup_customer(PutMessageStatus.PUT_OK)
     _note_flushed(self._queue, self._checkpoint)
     self._requests_read = []
+
+
+@around(DefaultMessageStore, "shutdown")
+def _leave_the_mark(original: Callable[[DefaultMessageStore], None]) -> Callable[[DefaultMessageStore], None]:
+    def shutdown(self: DefaultMessageStore) -> None:
+        """The file stays that is there while a broker runs."""
+        original(self)
+        self.disk.open(self.config.abort_file).close()
+
+    return shutdown
 
 
 @replace(FlushRealTimeService, "flush")
@@ -123,6 +134,8 @@ BUGS = (
             "apache/rocketmq 9b0e31e469", replacements=(_least_of_nothing,)),
     Variant("seeded-written-is-flushed", "bug", "ASYNC_FLUSH takes what is written for flushed, and forces nothing.",
             "an idea: a port that leaves it to the operating system", replacements=(_count_what_is_written,)),
+    Variant("seeded-every-end-is-a-crash", "bug", "What shows that a broker runs stays when it is shut down.", _IDEA,
+            replacements=(_leave_the_mark,)),
     Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
             replacements=(_look_at_the_first_unit,)),
     Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",

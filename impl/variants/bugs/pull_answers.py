@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from impl.broker import data_plane, pull_message_processor
 from impl.broker.consumer_filter_manager import ConsumerFilterData, ConsumerFilterManager
 from impl.broker.pull_checks import PullChecks
+from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.pull_answer import Bounds, GetMessageStatus, PullAnswer
 from impl.decisions.subscription import SubscriptionData
-from impl.ports.remoting import Command
+from impl.ports.remoting import Command, Connection
 from impl.store import message_reads
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.message_reads import GetMessageResult, MessageFilter, MessageReads
@@ -99,6 +100,18 @@ def _turn_the_bits(original: Callable[..., bytes | None]) -> Callable[..., bytes
     return calc_bit_map
 
 
+@around(PullMessageProcessor, "_commit")
+def _take_from_who_is_answered(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def _commit(self: PullMessageProcessor, channel: Connection, request: Command) -> None:
+        """The offset of a pull that is held is not looked at."""
+        queue = request.header.topic, request.header.queue_id
+        held = self.hold_service.pull_request_table.get(queue) or ()
+        if all(one.request is not request for one in held):
+            await original(self, channel, request)
+
+    return _commit
+
+
 _IDEA = "an idea: faults of other brokers"
 
 BUGS = (
@@ -114,6 +127,8 @@ BUGS = (
             replacements=(_end_where_it_goes_on,)),
     Variant("seeded-twice-as-many-are-found", "bug", "A pull is given twice as many messages as it wants.", _IDEA,
             replacements=(_find_more,)),
+    Variant("seeded-held-pulls-commit-nothing", "bug", "The offset that comes with a pull that is held is not taken.",
+            _IDEA, replacements=(_take_from_who_is_answered,)),
     Variant("seeded-bits-are-turned", "bug", "Bits that are worked out when a message comes name whom it does not "
             "concern.", _IDEA, replacements=(_turn_the_bits,)),
 )

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import invariants.rules.brokered_messages  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import QueueData
-from impl.events import DeadLetterTaken, MessageAppended, PullRetried, SendBackTaken
+from impl.events import (
+    BrokerStarted,
+    DeadLetterTaken,
+    MessageAppended,
+    OffsetCommitted,
+    PullHeld,
+    PullRetried,
+    PullSuspended,
+    SendBackTaken,
+)
 from invariants.views import Written as Said
 from stateful_tests.rules.written import Tables, Turns, Written
 
@@ -23,6 +33,21 @@ def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
     return 1, B, SendBackTaken(B, G, 7, 9, RETRY, queue_id)
 
 
+def pulls(at: str = "c1", *, group: str = G, queue_id: int = 0, commits: bool = True) -> tuple[int, str, PullSuspended]:
+    """A client pulls a queue."""
+    mq = MessageQueue("orders", B, queue_id)
+    return 1, at, PullSuspended(f"{at}@1", group, mq, 7, f"{B}:10911", commits=commits)
+
+
+def taken(
+    *, group: str = G, topic: str = "orders", queue_id: int = 0, connection: str = "c1:1",
+) -> tuple[int, str, OffsetCommitted]:
+    """A broker has an offset."""
+    return 3, B, OffsetCommitted(B, group, topic, queue_id, 7, connection)
+
+
+COMMITS, HELD = "held_pull_commits_at_once", (2, B, PullHeld(B, G, "orders", 0, 7, "c1:1", 5, "*", 15_000))
+MASTER, SLAVE = ((0, B, BrokerStarted(B, B, broker_id)) for broker_id in (0, 1))
 BORN, HERE, THERE = "message_is_born_where_its_id_says", "0A2E1501", "0A2E1502"
 ID = f"{HERE}0001E70FD1134F1051E0008A"
 AT_HOME, AWAY = (Said(1, (7, address, 1), ()) for address in (HERE, THERE))
@@ -55,6 +80,14 @@ HISTORIES = (
     Written("retry_is_where_it_is_read", broken=(kept(0),), views=Tables(topics={})),
     Written("retried_pull_goes_on", broken=((1, B, PullRetried(B, G, "orders", 0, 9, 9)),),
             kept=((1, B, PullRetried(B, G, "orders", 0, 9, 10)),), says="from 9 on as before"),
+    Written(COMMITS, (MASTER, pulls(), HELD), (MASTER, pulls(), HELD, taken()),
+            says="has not taken the offset of G that came with it"),
+    *(Written(COMMITS, (MASTER, pulls(), HELD), (*start, HELD)) for start in (
+        (SLAVE, pulls()), (MASTER, pulls(commits=False)), (MASTER, pulls("c2")), (MASTER, pulls(group="H")), (MASTER,),
+        (MASTER, pulls(queue_id=1)), (MASTER, pulls(), pulls(commits=False)))),
+    *(Written(COMMITS, (MASTER, pulls(), HELD, other), (MASTER, pulls(), HELD, taken(), other)) for other in (
+        taken(connection="c2:1"), taken(group="H"), taken(queue_id=1), taken(topic="invoices"),
+        (3, "broker-b", taken()[2]))),
     Written(BORN, (told(ID),), (told(ID),), views=born(THERE), kept_views=born(HERE), says=f"was born at {THERE}"),
     Written(BORN, (told(ID), told(ID), told(ID)), (told(None), told(ID, RETRY), told(ID, "SCHEDULE_TOPIC_XXXX")),
             views=Tables(written=Turns(AT_HOME, AT_HOME, AWAY)), kept_views=born(THERE)),

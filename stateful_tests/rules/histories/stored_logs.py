@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.stored_logs  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
+    BrokerShutDown,
     BrokerStarted,
     ClockDrifts,
     ClockJumped,
@@ -89,6 +90,7 @@ STARTED = (0, B, BrokerStarted(B, B, 0))
 MASTER, SLAVE = "broker-a-master", "broker-a-slave"
 PAIR = (0, MASTER, BrokerStarted(MASTER, B, 0)), (0, SLAVE, BrokerStarted(SLAVE, B, 1))
 LOADED = StoreLoaded(B, 0, 0, "SYNC_FLUSH")
+CLOSED = (1, B, BrokerShutDown(B))
 OTHERWISE, COPIED = record(0, "k9"), (2, B, LogCopied(B, 0, 0, 100))
 
 BUFFERED = Tables(**has().answers, buffers_log=True)
@@ -185,4 +187,10 @@ HISTORIES = (
     Written("store_loads_after_a_crash", broken=(REFUSED,), kept=((1, B, DiskFilled(88)), REFUSED)),
     Written("store_loads_after_a_crash", broken=((1, B, DiskFilled(88)), (2, B, DiskFilled(0)), REFUSED),
             kept=((1, B, ForceFailed("store/lock", lost=True)), (1, B, StoreRefused(B)))),
+    Written("orderly_end_is_noted", (CLOSED, lost(2, power_loss=False), loaded(3)),
+            (CLOSED, lost(2), loaded(3)), says="and it was shut down in order"),
+    Written("orderly_end_is_noted", (CLOSED, loaded(3)),
+            (CLOSED, (3, B, LOADED._replace(last_exit_ok=True)), lost(4, power_loss=False), loaded(5))),
+    Written("orderly_end_is_noted", (CLOSED, loaded(3)), ((1, "broker-b", BrokerShutDown("broker-b")), loaded(3))),
+    Written("orderly_end_is_noted", (CLOSED, loaded(3)), (lost(1, power_loss=False), loaded(3))),
 )
