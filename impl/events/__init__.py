@@ -150,6 +150,7 @@ from impl.events.polling import (
     QueueRested as QueueRested,
     QueuesHeld as QueuesHeld,
     QueueSought as QueueSought,
+    SeekRefused as SeekRefused,
     TopicLeft as TopicLeft,
     TopicTakenAgain as TopicTakenAgain,
     TopicWantedAgain as TopicWantedAgain,

@@ -63,6 +63,14 @@ class QueueSought(NamedTuple):
     offset: int
 
 
+class SeekRefused(NamedTuple):
+    """DefaultLitePullConsumer#seek has thrown: an application may not go on at this offset."""
+
+    group: str
+    mq: MessageQueue
+    offset: int
+
+
 class WaysMixed(NamedTuple):
     """DefaultLitePullConsumer#assign, #subscribe have returned to an application that has chosen the other one."""
 

@@ -42,6 +42,7 @@ from impl.variants.bugs import (
     stores as store_bugs,
     strangers,
     tenants,
+    two_topics,
     upkeep,
 )
 from impl.variants.repairs import (
@@ -85,6 +86,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
+    *two_topics.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -110,6 +110,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
                        Reads((e.TopicLeft,), _GROUP)),
     e.CommitAsked: (Reads((e.MessagesPolled,), _GROUP),),
     e.QueueSought: (Reads((e.MessagesPolled,), _HOLDING),),
+    e.SeekRefused: (Reads((e.MessagesPolled,), _HOLDING),),
     e.QueueRested: (Reads((e.MessagesPolled,), _HOLDING),),
     e.MessagesFound: (Reads((e.PullSuspended, e.QueueTaken), _HOLDING),),
     e.MessagesSettled: (Reads((e.MessagesFound, e.ListenerEnded), _HOLDING),),

@@ -63,8 +63,9 @@ class name_server_that_was_reached_is_asked(Rule):
         *(Excuse(f"the connection broke at the {end} end", by=Match(events.ConnectionSevered, of=of))
           for end, of in (("client's", "at other"), ("server's", "other=at at=other"))),
         Excuse("it has another list of name servers", by=Match(events.NameServersReplaced, of="at")),
-        Excuse("it shuts down", by=Match(events.ConsumerStopping, events.ProducerShutDown, of="at"), lasts=FOR_EVER,
-               until=Match(events.ConsumerStarted, events.ProducerStarted, of="at")),
+        Excuse("it shuts down", lasts=FOR_EVER,
+               by=Match(events.ConsumerStopping, events.ProducerShutDown, events.PollerStopping, of="at"),
+               until=Match(events.ConsumerStarted, events.ProducerStarted, events.ProcessStarted, of="at")),
     )
 
     # Whom each client has chosen last, when, and whether it had waited in vain for another one until then.

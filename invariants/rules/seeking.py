@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
@@ -113,6 +114,61 @@ class seek_stays_in_the_queue(Rule):
             yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which has {least} to {most}", *key)
         if key not in self.had:
             yield self.told(f"{at} goes to {event.offset} of {queue_text(event.mq)}, which it never had", *key)
+
+
+class legal_seek_is_taken(Rule):
+    """Where nothing fails nobody is refused who seeks, in a queue that is his, an offset that it has, or its end."""
+
+    cite = "DefaultLitePullConsumerImpl#seek: offset < minOffset || offset > maxOffset"
+    about = "at group mq"
+    calm = True
+    excuses = (BROKER_AWAY,)
+
+    @on(events.SeekRefused)
+    def is_refused(self, _: int, at: str, event: events.SeekRefused) -> Iterator[Told]:
+        if event.mq not in self.facts.polls_from.get((at, event.group), ()):
+            return
+        for broker in self.views.brokers():
+            stored = self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)
+            if broker.broker_name == event.mq.broker_name and stored is not None and (
+                    stored.min_offset <= event.offset <= stored.max_offset):
+                yield self.told(f"{at} may not go to {event.offset} of {queue_text(event.mq)}, which has "
+                                f"{stored.min_offset} to {stored.max_offset}", at, event.group, event.mq)
+
+
+class poller_pulls_where_it_was_told(Polled):
+    """A consumer that is polled pulls a queue where it began it, or from an offset that somebody has named since.
+
+    That is a broker in the answer to a pull, or to who asks what is committed; its application, which has sought; or
+    the end of what it was given. Until its first pull of a queue is answered it may begin it again.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#nextPullOffset, AssignedMessageQueue#updatePullOffset"
+
+    named = Kept("at group mq")
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
+        self._name((at, event.group, event.mq), event.next_begin_offset)
+
+    @on(events.QueueSought)
+    def seeks(self, _: int, at: str, event: events.QueueSought) -> None:
+        self._name((at, event.group, event.mq), event.offset)
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+        self._name((at, event.group, event.mq), event.offsets[-1] + 1)
+
+    def _name(self, key: tuple[str, str, MessageQueue], offset: int) -> None:
+        if key[2] in self.facts.polls_from.get(key[:2], ()):
+            self.named.setdefault(key, set()).add(offset)
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        asked = {one.offset for one in self.facts.answers.get(key, ())}
+        if event.offset not in self.named.get(key, (event.offset,)) and event.offset not in asked:
+            yield self.told(f"{at} pulls {queue_text(event.mq)} from {event.offset}, which nobody has named", *key)
 
 
 class ways_exclude_each_other(Rule):

@@ -192,6 +192,15 @@ def polled(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def polled_by_topic(world: World) -> None:
+    """A world like `polled`, whose members subscribe two topics each; one of them grows."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, replace(POLLING, more=OTHER_TOPIC), idle=machine in SPARE)
+    senders(world, Sending(TOPIC), Sending(OTHER_TOPIC))
+
+
 def slave_reads(world: World) -> None:
     """Masters with much that lies on their disks send whoever reads it to their slaves, which copy it."""
     servers(world, slaves=1, past=PAST, slave_read_enable=True)

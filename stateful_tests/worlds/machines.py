@@ -250,7 +250,8 @@ class Machines(Course):
 
         async def boot(node: Node) -> None:
             self.pullers[machine] = Puller(node, self.namesrv_addrs, pulling, self.notes)
-            self.notes.consumes(machine, pulling.group, pulling.full_topic, SUB_ALL)
+            for topic in filter(None, (pulling.full_topic, pulling.more)):
+                self.notes.consumes(machine, pulling.group, topic, SUB_ALL)
             await self.pullers[machine].run()
 
         self._applications[machine] = boot

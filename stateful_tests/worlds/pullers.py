@@ -28,6 +28,7 @@ from impl.events import (
     PollerStopping,
     QueueRested,
     QueueSought,
+    SeekRefused,
     TopicLeft,
     TopicTakenAgain,
     TopicWantedAgain,
@@ -57,7 +58,8 @@ ALL = -1
 class Pulling:
     """What a process polls.
 
-    config -- of its consumer. topic -- what it reads. share -- it assigns each of so many queues whose number leaves
+    config -- of its consumer. topic -- what it reads; more -- a topic that it subscribes besides, and never leaves; who
+    does so goes now and then to where it is in a queue. share -- it assigns each of so many queues whose number leaves
     the other one as the remainder; None: it subscribes. work_ms -- how long it works on a batch. namespace -- of its
     client; empty: none.
     """
@@ -67,6 +69,7 @@ class Pulling:
     share: tuple[int, int] | None = None
     work_ms: int = WORK_MS
     namespace: str = ""
+    more: str = ""
 
     @property
     def group(self) -> str:
@@ -89,6 +92,7 @@ class Puller:
         self.consumer = DefaultLitePullConsumer(node, MQClientManager(node), client_config, pulling.config)
         self.group = pulling.group
         self._begins: dict[MessageQueue, int] = {}
+        self._ends: dict[MessageQueue, int] = {}
         self._rested_ms: dict[MessageQueue, int] = {}
         self._share: list[MessageQueue] = []
         self._less_until_ms = ALL
@@ -96,7 +100,8 @@ class Puller:
     async def run(self) -> None:
         """Start, take queues, and poll; who cannot start does not run."""
         if self.pulling.share is None:
-            await self.consumer.subscribe(self.pulling.topic)
+            for topic in filter(None, (self.pulling.topic, self.pulling.more)):
+                await self.consumer.subscribe(topic)
         await self.consumer.start()
         while self.consumer.impl.service_state == RUNNING:
             with suppress(JavaError, IllegalStateError):
@@ -143,6 +148,7 @@ class Puller:
             return
         mq = MessageQueue(msgs[0].topic, msgs[0].broker_name or "", msgs[0].queue_id)
         self._begins.setdefault(mq, msgs[0].queue_offset)
+        self._ends[mq] = msgs[-1].queue_offset + 1
         keys = tuple(msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or "" for msg in msgs)
         self.node.trace(MessagesPolled(self.group, self._full(mq), tuple(msg.queue_offset for msg in msgs), keys,
                                        tuple(content_of(msg, self.pulling.namespace) for msg in msgs)))
@@ -153,7 +159,9 @@ class Puller:
 
     async def _act(self) -> None:
         """Commit by hand, rest a queue, go elsewhere in one or too far, do without, or mix both ways."""
-        ways = self._commit, self._rest, self._seek, self._seek_too_far, self._lessen, self._mix
+        ways = [self._commit, self._rest, self._seek, self._seek_too_far, self._lessen, self._mix]
+        if self.pulling.more:
+            ways.append(self._stay)
         await ways[self.node.random(len(ways), "what an application does besides")]()
 
     async def _commit(self) -> None:
@@ -185,6 +193,7 @@ class Puller:
 
     async def _go_to(self, mq: MessageQueue, offset: int) -> None:
         await self.consumer.seek(mq, offset)
+        self._ends[mq] = offset
         self.node.trace(QueueSought(self.group, self._full(mq), offset))
 
     async def _seek_too_far(self) -> None:
@@ -195,6 +204,16 @@ class Puller:
             where, offset = nowhere[self.node.random(len(nowhere), "where there is nothing")]
             with suppress(JavaError):
                 await self._go_to(where, offset)
+
+    async def _stay(self) -> None:
+        """Go to where it is in a queue: behind what was polled last, which is often the end of the queue."""
+        mq = self._one_of({*self._ends} - {*self._rested_ms})
+        if mq is not None:
+            offset = self._ends[mq]
+            try:
+                await self._go_to(mq, offset)
+            except JavaError:
+                self.node.trace(SeekRefused(self.group, self._full(mq), offset))
 
     async def _lessen(self) -> None:
         """Do without one of the queues that were assigned for a while, or without the topic that was subscribed."""

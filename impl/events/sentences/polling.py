@@ -18,5 +18,6 @@ SENTENCES: dict[type, Said] = {
     told.MessagesPolled: Said("the application of {at} has polled the messages {offsets} of {mq}", "batches polled"),
     told.CommitAsked: Said("the application of {at} commits what it has polled", "commits by hand"),
     told.QueueSought: Said("the application of {at} goes to offset {offset} of {mq}", "seeks"),
+    told.SeekRefused: Said("the application of {at} may not go to offset {offset} of {mq}", "seek refused"),
     told.QueueRested: Said("the application of {at} rests {mq}, or goes on with it: {rested}", "rests"),
 }

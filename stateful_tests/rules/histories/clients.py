@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.clients  # noqa: F401  # declares the rules
-from impl.events import ConsumerShutDown, NameServerChosen, ProcessKilled, TimerJobBegan, TimerJobEnded
+from impl.events import (
+    ConsumerShutDown,
+    NameServerChosen,
+    PollerStopping,
+    ProcessKilled,
+    ProcessStarted,
+    TimerJobBegan,
+    TimerJobEnded,
+)
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
@@ -43,6 +51,7 @@ WAITED = FIRST, SECOND, BACK
 BOTH, NOBODY = Tables(namesrvs=[NS, NS2]), Tables(namesrvs=[NS])
 
 CALM = Bounds()
+STOPS, COMES_UP = (0, C, PollerStopping(G)), (0, C, ProcessStarted(2))
 DIES, SHUT_DOWN = (2, C, ProcessKilled(1, power_loss=False)), (2, C, ConsumerShutDown(ID, G))
 
 HISTORIES = (
@@ -62,6 +71,8 @@ HISTORIES = (
             kept=(chosen("nameserver1:9876", "nameserver2:9876"),)),
     Written(REACHED, WAITED, WAITED, views=BOTH, kept_views=NOBODY,
             says="c1 has come to nameserver2 after it had waited for another one, and asks nameserver1 2 ms later"),
+    # A client that shuts down connects no more.
+    Written(REACHED, (STOPS, COMES_UP, *WAITED), (STOPS, *WAITED), views=BOTH),
     # It was there for as long as a call may last, or has chosen it once more; it is another client, or process.
     Written(REACHED, (FIRST, SECOND, goes(4_999, NS)), (FIRST, SECOND, goes(5_000, NS)), views=BOTH),
     Written(REACHED, WAITED, (FIRST, SECOND, goes(3_002, NS2)), views=BOTH),

@@ -29,6 +29,7 @@ from impl.events import (
     QueueRested,
     QueuesHeld,
     QueueSought,
+    SeekRefused,
     TopicLeft,
     TopicTakenAgain,
     TopicWantedAgain,
@@ -93,6 +94,11 @@ def rests(ms: int, *, rested: bool) -> Told:
 def sought(offset: int = 2, ms: int = 3) -> Told:
     """It goes elsewhere."""
     return ms, C, QueueSought(G, MQ, offset)
+
+
+def refused(offset: int = 5, mq: MessageQueue = MQ) -> Told:
+    """It may not go elsewhere."""
+    return 4, C, SeekRefused(G, mq, offset)
 
 
 def told(offset: int, ms: int = 1, queue_id: int = 0) -> Told:
@@ -243,6 +249,34 @@ HISTORIES = (
     Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(6)), ending(5), kept_views=ending(None)),
     Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(6)), ending(5),
             kept_views=Tables(brokers=[BROKER._replace(broker_name="broker-b")], stored_at=QueueRange(0, 5))),
+    Written("legal_seek_is_taken", (has(MQ), refused(5)), (has(MQ), refused(6)), ending(5),
+            says="may not go to 5 of queue 0 of orders at broker-a, which has 0 to 5"),
+    Written("legal_seek_is_taken", (has(MQ), refused(0)), (has(MQ), refused(-1)), ending(5)),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (refused(),), ending(5)),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ2), refused()), ending(5)),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ), BROKER_STARTS, refused()), ending(5)),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ), refused()), ending(5), kept_views=ending(None)),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ), refused()), ending(5),
+            kept_views=Tables(brokers=[BROKER._replace(broker_name="broker-b")], stored_at=QueueRange(0, 5))),
+    Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ), refused()), ending(5),
+            kept_views=Tables(brokers=[BROKER], stored_at=QueueRange(0, 5), calm=False)),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)), (has(MQ), found(), pulled(4, 9)),
+            says="pulls queue 0 of orders at broker-a from 8, which nobody has named"),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 2)),
+            (has(MQ), found(), sought(2), pulled(4, 2))),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 6)),
+            (has(MQ), found(), polled(4, 5, ms=3), pulled(4, 6), pulled(5, 9))),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), told(7, queue_id=1), pulled(4, 7)),
+            (has(MQ), found(), told(7), pulled(4, 7))),
+    # Until its first pull is answered it may begin again; so it may when the queue comes again.
+    Written("poller_pulls_where_it_was_told", (has(MQ), sought(2), pulled(4, 7)),
+            (has(MQ), pulled(3, 2), pulled(4, 7))),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
+            (has(MQ), found(), has(MQ2, ms=3), has(MQ, ms=3), pulled(4, 8))),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
+            (has(MQ2), found(), has(MQ, ms=3), pulled(4, 8))),
+    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
+            (has(MQ, MQ2), found(mq=MQ2), pulled(4, 8))),
     Written("ways_exclude_each_other", (MIXED,)),
     Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)), (leaves(), pulled(6)),
             says="whose topic its application has unsubscribed"),
