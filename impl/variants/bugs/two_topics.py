@@ -75,7 +75,8 @@ BUGS = (
             "Where the queues of one topic change, those of the others that are polled are given up.",
             f"{_IDEA} (the topic forgotten in AssignedMessageQueue#updateAssignedMessageQueue)",
             replacements=(_drop_whatever_is_left,)),
-    Variant("seeded-failed-pull-is-passed-over", "bug", "Who polls goes on behind what a pull that failed has asked for.",
+    Variant("seeded-failed-pull-is-passed-over", "bug",
+            "Who polls goes on behind what a pull that failed has asked for.",
             f"{_IDEA} (updatePullOffset outside of the test of the status in PullTaskImpl#run)",
             replacements=(_go_on_behind,)),
 )
