@@ -210,19 +210,22 @@ class RequestGiven(NamedTuple):
 class RequestReplied(NamedTuple):
     """MessageUtil#createReplyMessage: an application has sent a reply, as it says, and was told SEND_OK.
 
-    key -- UNIQ_KEY of the request.
+    key -- UNIQ_KEY of the request. content -- of the reply, as a number; None: unknown.
     """
 
     group: str
     key: str
+    content: int | None = None
 
 
 class RequestTold(NamedTuple):
     """DefaultMQProducer#request has returned, or called back: an application says what it was told.
 
     key -- of its request. replied_to -- of the request that the reply is one to, as its body says; empty: no reply.
+    content -- of the reply, as a number; None: unknown.
     """
 
     group: str
     key: str
     replied_to: str = ""
+    content: int | None = None

@@ -33,6 +33,7 @@ from impl.variants.bugs import (
     queue_counts,
     rebalancing,
     replicas as replica_bugs,
+    replies,
     requests as request_bugs,
     retries,
     seeded,
@@ -86,7 +87,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
-    *two_topics.BUGS,
+    *two_topics.BUGS, *replies.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from impl import events
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse
+from invariants.rules.excuse import FOR_EVER, Excuse
+from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.weather import clock_was_set
 
 
 class reply_is_that_of_its_request(Rule):
@@ -20,6 +22,33 @@ class reply_is_that_of_its_request(Rule):
     def told_of(self, _: int, at: str, event: events.RequestTold) -> Iterator[Told]:
         if event.replied_to not in ("", event.key):
             yield self.told(f"{at} is given the reply to {event.replied_to} for {event.key}", event.group, event.key)
+
+
+class reply_comes_as_it_was_sent(Rule):
+    """The reply that is given to who asks has the topic, the flag, the properties and the body that were sent."""
+
+    cite = "ReplyMessageProcessor#pushReplyMessage, ClientRemotingProcessor#receiveReplyMessage: uncompress, setFlag"
+    about = "group key"
+
+    # What was given to who has asked, and what was sent to him: either may be known first.
+    given, sent = (Kept("key", survives="all") for _ in range(2))
+
+    @on(events.RequestTold)
+    def is_told(self, _: int, __: str, event: events.RequestTold) -> Iterator[Told]:
+        if event.content is not None:
+            self.given[event.key,] = event.group, event.content
+            yield from self._compared(event.key)
+
+    @on(events.RequestReplied)
+    def replies(self, _: int, __: str, event: events.RequestReplied) -> Iterator[Told]:
+        if event.content is not None:
+            self.sent[event.key,] = event.content
+            yield from self._compared(event.key)
+
+    def _compared(self, key: str) -> Iterator[Told]:
+        group, given = self.given.get((key,), ("", None))
+        if given is not None and self.sent.get((key,), given) != given:
+            yield self.told(f"the reply to {key} is not what was sent", group, key)
 
 
 class request_is_over_in_its_time(Duty):
@@ -36,6 +65,26 @@ class request_is_over_in_its_time(Duty):
     @on(events.RequestAsked)
     def asks(self, ms: int, at: str, event: events.RequestAsked) -> None:
         self.owe((at, event.group, event.key), ms)
+
+
+class request_is_waited_for_in_full(Rule):
+    """Where nothing fails nobody is told that there is no reply to what was sent before the time-out is over."""
+
+    cite = "DefaultMQProducerImpl#request: waitResponseMessage(timeout - cost), RequestResponseFuture#isTimeout"
+    about = "at group key"
+    calm = True
+    excuses = (Excuse("the request could not be sent", by=Match(events.SendFailed, of="at group key"), lasts=FOR_EVER),
+               clock_was_set("at"))
+
+    asked = Kept("at group key", begins=(events.RequestAsked,), value=lambda ms, event: (ms, event.timeout_ms))
+
+    @on(events.RequestTold)
+    def told_of(self, ms: int, at: str, event: events.RequestTold) -> Iterator[Told]:
+        key = at, event.group, event.key
+        since_ms, timeout_ms = self.asked.pop(key, (ms, 0))
+        if not event.replied_to and ms - since_ms < timeout_ms:
+            yield self.told(f"{at} is told after {ms - since_ms} ms that there is no reply to {event.key}, and wants "
+                            f"to wait for {timeout_ms} ms", *key, since_ms=since_ms)
 
 
 class reply_comes_to_who_waits(Rule):

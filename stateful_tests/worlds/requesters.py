@@ -17,10 +17,12 @@ from impl.common.message_const import (
     PROPERTY_MESSAGE_TTL,
     PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
+from impl.common.message_to_send import Message
 from impl.decisions.java_errors import JavaError
 from impl.events import RequestAsked, RequestGiven, RequestReplied, RequestTold
 from impl.ports.node import Node
 from invariants.histories.operations import UNKNOWN
+from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.listeners import Listener
 from stateful_tests.worlds.notes import Notes
 from stateful_tests.worlds.producers import Producer, Way
@@ -31,6 +33,8 @@ ASK, ASK_LATER = "request", "request async"
 NO_REPLY, LATE, TWICE = range(3)
 """What a replier makes of some requests: of ONE_IN one each."""
 ONE_IN = 8
+LONG_ONE_IN, LONG_BYTES, FLAGS = 5, 5_000, 7
+"""One reply of so many is so long, which is compressed on its way; and replies have so many flags."""
 
 
 class Requester(Producer):
@@ -61,8 +65,11 @@ class Requester(Producer):
         return key
 
     def _end(self, key: str, reply: MessageExt | None) -> None:
-        replied_to = "" if reply is None else (reply.body or b"").decode()
-        self.node.trace(RequestTold(self._group, key, replied_to))
+        if reply is None:
+            self.node.trace(RequestTold(self._group, key))
+        else:
+            replied_to = (reply.body or b"").decode(errors="replace").rstrip()
+            self.node.trace(RequestTold(self._group, key, replied_to, content_of(reply)))
 
 
 class Reply:
@@ -106,6 +113,17 @@ class Replier(Listener):
             await self.node.sleep(LATE_MS)
         for _ in range({NO_REPLY: 0, TWICE: 2}.get(what, 1)):
             with suppress(JavaError):
-                result = await self._producer.send(create_reply_message(msg, key.encode()))
+                reply = _reply_to(msg, key)
+                content = content_of(reply)
+                result = await self._producer.send(reply)
                 if result.send_status is SendStatus.SEND_OK:
-                    self.node.trace(RequestReplied(self._group, key))
+                    self.node.trace(RequestReplied(self._group, key, content))
+
+
+def _reply_to(msg: MessageExt, key: str) -> Message:
+    """Its body names the request; it has a flag and a property of the application, and some are long."""
+    number = zlib.crc32(key.encode())
+    reply = create_reply_message(msg, key.ljust(LONG_BYTES if number % LONG_ONE_IN == 0 else 0).encode())
+    reply.flag = number % FLAGS + 1
+    reply.put_property("answers", key)
+    return reply

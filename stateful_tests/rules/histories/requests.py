@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.requests  # noqa: F401  # declares the rules
-from impl.events import BrokerStarted, NameServerChosen, RequestAsked, RequestGiven, RequestReplied, RequestTold
+from impl.events import (
+    BrokerStarted,
+    ClockJumped,
+    NameServerChosen,
+    RequestAsked,
+    RequestGiven,
+    RequestReplied,
+    RequestTold,
+    SendFailed,
+)
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
@@ -20,14 +29,14 @@ def asked(ms: int = 0, key: str = "k") -> Told:
     return ms, P, RequestAsked(G, key, "orders", 3_000)
 
 
-def told(ms: int = 5, replied_to: str = "") -> Told:
+def told(ms: int = 5, replied_to: str = "", content: int | None = None) -> Told:
     """It is told what became of that."""
-    return ms, P, RequestTold(G, "k", replied_to)
+    return ms, P, RequestTold(G, "k", replied_to, content)
 
 
-def replied(ms: int, key: str = "k") -> Told:
+def replied(ms: int, key: str = "k", content: int | None = None) -> Told:
     """Somebody has replied."""
-    return ms, C, RequestReplied("G", key)
+    return ms, C, RequestReplied("G", key, content)
 
 
 def given(timeout_ms: int, key: str = "k") -> Told:
@@ -40,13 +49,29 @@ def at(ms: int) -> Told:
     return ms, "broker-a", BrokerStarted("broker-a", "broker-a", 0)
 
 
+UNSENT = 4, P, SendFailed(P, G, "k", "orders", None, 3, 3, 4, 3_000)
+
 HISTORIES = (
     Written("reply_is_that_of_its_request", (told(5, "other"),), (told(5, "k"), told(6)), says="the reply to other"),
+    # Who has asked may have the reply before its sender is told that it was stored.
+    Written("reply_comes_as_it_was_sent", (replied(2, content=7), told(5, "k", 8)),
+            (replied(2, content=7), told(5, "k", 7)), says="the reply to k is not what was sent"),
+    Written("reply_comes_as_it_was_sent", (told(5, "k", 8), replied(6, content=7)),
+            (told(5, "k", 8), replied(6, "other", 7), replied(7, content=8))),
+    Written("reply_comes_as_it_was_sent", (replied(2, content=7), told(5, "k", 8)),
+            (replied(2), told(5, "k", 8), replied(6), told(7))),
     Written("request_is_over_in_its_time", (asked(),), (asked(), told()), bounds=CALM),
     Written("request_is_over_in_its_time", (asked(), at(OVER_MS + 1), told(OVER_MS + 1)),
             (asked(), at(OVER_MS), told(OVER_MS)), bounds=CALM, says="heard nothing of its request k"),
     Written("request_is_over_in_its_time", (asked(),), (asked(), (2, P, NameServerChosen("n:9876", frozenset()))),
             bounds=CALM),
+    Written("request_is_waited_for_in_full", (asked(), told(2_999)), (asked(), told(3_000)),
+            says="is told after 2999 ms that there is no reply to k, and wants to wait for 3000 ms"),
+    Written("request_is_waited_for_in_full", (asked(), told()), (asked(), told(5, "k"))),
+    Written("request_is_waited_for_in_full", (asked(), told()), (asked(), UNSENT, told())),
+    Written("request_is_waited_for_in_full", (asked(), told()), (asked(), (1, P, ClockJumped(5)), told())),
+    Written("request_is_waited_for_in_full", (asked(), told()), (told(),)),
+    Written("request_is_waited_for_in_full", (asked(), told()), (asked(), told()), kept_views=FAILS),
     Written("reply_comes_to_who_waits", (asked(), replied(2_999), told(3_000)),
             (asked(), replied(3_000), told(3_000))),
     Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told(5, "k"))),
