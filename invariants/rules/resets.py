@@ -11,7 +11,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
-from invariants.rules.facts import queue_text
+from invariants.rules.facts import is_suspended, queue_text
 from invariants.rules.match import Match
 from invariants.rules.polling import MOVED
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
@@ -70,6 +70,33 @@ class reset_is_done(Duty):
         """See Duty."""
         mqs = ", ".join(map(queue_text, sorted(what)))
         return f"{key[0]} was told {waited_ms} ms ago to reset queues of {key[2]}, and has not reset {mqs}"
+
+
+class reset_member_goes_on(Duty):
+    """A consumer that was suspended for a reset goes on when that is over.
+
+    Another reset, or its application, may suspend it again.
+    """
+
+    cite = "MQClientInstance#resetOffset: consumer.resume() in the end, whatever has gone wrong"
+    about = "at client_id group"
+    within_ms = deadlines.reset
+
+    @on(events.OffsetReset)
+    def is_reset(self, ms: int, at: str, event: events.OffsetReset) -> None:
+        self.owe((at, event.client_id, event.group), ms)
+
+    @on(events.ConsumerSuspended)
+    def suspends(self, _: int, at: str, event: events.ConsumerSuspended) -> None:
+        self.pay((at, *event))
+
+    def broken(self, key: Any, what: None, waited_ms: int) -> str | None:
+        """See Duty."""
+        del what
+        at, _, group = key
+        if not is_suspended(self.views, *key):
+            return None
+        return f"{at} has reset queues of {group} {waited_ms} ms ago, and is still suspended"
 
 
 class reset_goes_where_it_is_told(Rule):

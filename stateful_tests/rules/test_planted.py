@@ -315,6 +315,7 @@ PLANTED = (
     ("reply_comes_as_it_was_sent", "repaired+seeded-replies-lose-their-flag", "requests", "calm", 0),
     ("reply_comes_as_it_was_sent", "repaired+seeded-long-replies-stay-compressed", "requests", "calm", 0),
     ("request_is_waited_for_in_full", "repaired+seeded-replies-are-waited-for-by-half", "requests", "calm", 0),
+    ("reset_member_goes_on", "repaired+seeded-reset-consumers-stay-suspended", "resets", "calm", 0),
     ("legal_seek_is_taken", "repaired+seeded-end-cannot-be-sought", "two_topics", "calm", 0),
     ("polled_queue_is_pulled", "repaired+seeded-tasks-of-other-topics-end", "two_topics", "calm", 0),
     ("polled_queue_is_pulled", "repaired+seeded-queues-of-other-topics-go", "two_topics", "calm", 0),

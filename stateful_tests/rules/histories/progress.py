@@ -51,6 +51,7 @@ from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from invariants.rules.resets import OFFSET_OF_TIME
 from invariants.views import Broker, HeldQueue
+from stateful_tests.rules.histories.promises import MEMBER
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
@@ -81,6 +82,8 @@ DIES = (2, C, ProcessKilled(1, power_loss=False))
 RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2)})))
 BOTH_RECEIVED = (2, C, ResetReceived(C, G, frozenset({(MQ, 2), (MQ2, 2)})))
 ASSIGNED = (3, C, QueuesAssigned(C, G, "orders", frozenset(), changed=True))
+AT_REST, AWAKE = (Tables(consumers=[MEMBER._replace(machine=C, client_id=C, group=G, pause=pause)])
+                  for pause in (True, False))
 IN_TABLE = Tables(process_queues=[HeldQueue(C, C, G, MQ, True, True, False, 0, 0)])
 RED = (1, B, SubscriptionUpdated(B, G, "orders", "red", 1, attached=True))
 FOUND_ONE, SETTLED_ONE = (2, C, MessagesFound(C, G, MQ, (102,))), (3, C, MessagesSettled(C, G, MQ, (102,)))
@@ -357,6 +360,12 @@ HISTORIES = (
     Written("reset_is_done", (TAKEN, RECEIVED), (TAKEN, RECEIVED, RESET)),
     Written("reset_is_done", (TAKEN, TAKEN2, BOTH_RECEIVED, RESET),
             (TAKEN, TAKEN2, BOTH_RECEIVED, RESET, (3, C, OffsetReset(C, G, MQ2, 2)))),
+    Written("reset_member_goes_on", (RESET,), (RESET,), AT_REST, kept_views=AWAKE, says="and is still suspended"),
+    Written("reset_member_goes_on", (RESET,), (RECEIVED,), AT_REST),
+    Written("reset_member_goes_on", (begins(1), RESET), (RESET, begins(3)), AT_REST),
+    Written("reset_member_goes_on", (RESET, begins(3, "H")), (RESET, DIES), AT_REST),
+    Written("reset_member_goes_on", (RESET, (RESET_MS + 3, *LOOKED_AT[1:]), DIES_LATER),
+            (RESET, (RESET_MS + 2, *LOOKED_AT[1:]), DIES_LATER), AT_REST),
     Written("reset_goes_where_it_is_told", (RECEIVED, (3, C, OffsetReset(C, G, MQ, 4))), (RECEIVED, RESET)),
     Written("reset_goes_where_it_is_told", (RECEIVED, (3, C, OffsetReset(C, G, MQ2, 2))), (BOTH_RECEIVED, RESET)),
     Written("reset_goes_where_it_is_told", (RECEIVED, DIES, RESET)),

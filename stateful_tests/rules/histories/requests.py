@@ -49,7 +49,7 @@ def at(ms: int) -> Told:
     return ms, "broker-a", BrokerStarted("broker-a", "broker-a", 0)
 
 
-UNSENT = 4, P, SendFailed(P, G, "k", "orders", None, 3, 3, 4, 3_000)
+UNSENT = 4, P, SendFailed(P, G, "k", "orders", -1, 3, 3, 4, 3_000)
 
 HISTORIES = (
     Written("reply_is_that_of_its_request", (told(5, "other"),), (told(5, "k"), told(6)), says="the reply to other"),
