@@ -46,14 +46,17 @@ class crash_keeps_acknowledged(Rule):
         Match(events.MessageAppended, having=lambda event: event.key is not None and not event.waits),))
     powerless_ms = Kept("at", survives="all", begins=(
         Match(events.ProcessKilled, having=lambda event: event.power_loss),))
-    # The end of the process that had the store last, and its beginning.
-    ended_ms = Kept("at", survives="all")
+    # The beginning of the process that had the store last, its end, and for how long it has stood still.
     loaded_ms = Kept("at", survives="all")
+    ended_ms = Kept("at", survives="all")
+    still_ms = Kept("at", survives="all")
 
     @on(events.ProcessKilled)
     def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
         del event
-        self.ended_ms.setdefault((at,), ms)
+        if (at,) not in self.ended_ms:
+            self.ended_ms[at,] = ms
+            self.still_ms[at,] = self.facts.stood_still_ms(at, self.loaded_ms.get((at,), ms))
 
     @after(events.StoreLoaded)
     def loaded(self, ms: int, at: str, event: events.StoreLoaded) -> Iterator[Told]:
@@ -77,7 +80,7 @@ class crash_keeps_acknowledged(Rule):
         ended_ms, loaded_ms = self.ended_ms.get((at,), 0), self.loaded_ms.get((at,), 0)
         if self.past.of(events.ClockJumped, at=at) or self.past.of(events.ClockDrifts, at=at):
             return range(0)
-        return range(loaded_ms, ended_ms - deadlines.forced(self.bounds))
+        return range(loaded_ms, ended_ms - self.still_ms.get((at,), 0) - deadlines.forced(self.bounds))
 
     def _buffered_since(self, at: str, event: events.StoreLoaded) -> float:
         """Since when what was put may have been in a buffer when the process that had the store was killed."""

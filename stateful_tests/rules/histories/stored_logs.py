@@ -17,6 +17,7 @@ from impl.events import (
     MessageAppended,
     MessagesFound,
     ProcessKilled,
+    ProcessPaused,
     SendAnswered,
     StoreLoaded,
     StoreRefused,
@@ -81,6 +82,11 @@ def up_to(end: int) -> Tables:
     return Tables(stored_at=QueueRange(0, end))
 
 
+def paused(ms: int, at: str = B) -> tuple[int, str, Any]:
+    """A process stands still for a millisecond."""
+    return ms, at, ProcessPaused(1)
+
+
 SENT = (appended(1, 100), answered(2, 100))
 ONE, TWO = record(100), record(200, "k2", 1)
 BOTH = (appended(1, 100), appended(2, 200, "k2", 1))
@@ -125,6 +131,11 @@ HISTORIES = (
               broken=(loaded(0, how=how), first, SENT[1], lost(FORCED_MS + 2), loaded(900_000, how=how)), views=has(),
               kept=(loaded(0, how=how), first, SENT[1], lost(FORCED_MS + 1), loaded(900_000, how=how)))
       for how, first in (("ASYNC_FLUSH", SENT[0]), ("SYNC_FLUSH", UNWAITED))),
+    Written("crash_keeps_acknowledged", views=has(),
+            broken=(loaded(0, how="ASYNC_FLUSH"), *SENT, paused(9, "broker-b"), lost(FORCED_MS + 2),
+                    loaded(900_000, how="ASYNC_FLUSH")),
+            kept=(loaded(0, how="ASYNC_FLUSH"), *SENT, paused(9), lost(FORCED_MS + 2),
+                  loaded(900_000, how="ASYNC_FLUSH"))),
     *(Written("crash_keeps_acknowledged", broken=(*SENT, *there, lost(800_000), loaded(900_000, how="ASYNC_FLUSH")),
               views=has(), kept=(*SENT, *kept, lost(800_000), loaded(900_000, how="ASYNC_FLUSH")), kept_views=has())
       for there, kept in (((), ((3, B, ClockJumped(5)),)),
