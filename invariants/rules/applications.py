@@ -88,9 +88,9 @@ class message_is_born_when_it_is_sent(Rule):
     @on(events.MessagesGiven)
     def gives(self, ms: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
         for key, attempts, born_ms in zip(event.keys, event.attempts, event.born_ms, strict=False):
-            at, sent_ms, asked_ms = self.sent.get((key,), ("", born_ms, ms))
+            at, sent_ms, asked_ms = self.sent.get((key,), ("", 0, 0))
             last_ms = sent_ms + self.tried_ms.get((key,), ms) - asked_ms
-            if not attempts and not sent_ms <= born_ms <= last_ms:
+            if at and not attempts and not sent_ms <= born_ms <= last_ms:
                 yield self.told(f"{key} was born {born_ms - sent_ms} ms after it was sent, and was tried until "
                                 f"{last_ms - sent_ms} ms after that", at, key)
 

@@ -10,6 +10,7 @@ from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFI
 from invariants.rules import deadlines
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
+from invariants.rules.past import place_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 
 _COPIES = RMQ_SYS_SCHEDULE_TOPIC, RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
@@ -92,7 +93,10 @@ class retried_pull_goes_on(Rule):
 
 
 class held_pull_commits_at_once(Duty):
-    """A master takes the offset that comes with a pull, also of one that it holds."""
+    """A master takes the offset that comes with a pull, also of one that it holds.
+
+    It need not once a commit of the same client has overtaken the pull, which says more.
+    """
 
     cite = "PullMessageProcessor#processRequest: storeOffsetEnable"
     about = "at group topic queue_id connection"
@@ -101,13 +105,14 @@ class held_pull_commits_at_once(Duty):
     late = ("{at} holds a pull of queue {queue_id} of {topic} by {connection} for {waited_ms} ms, and has not taken "
             "the offset of {group} that came with it")
 
-    # Whether the last pull of a queue by a machine carries an offset.
-    carries = Kept("at group mq", begins=(events.PullSuspended,), value=lambda _, event: event.commits)
-
     @on(events.PullHeld)
     def holds(self, ms: int, at: str, event: events.PullHeld) -> None:
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
-        if self.facts.is_master(at) and self.carries.get((machine_of(event.connection), event.group, mq)):
+        pulled = self.past.last(events.PullSuspended, at=machine_of(event.connection), group=event.group, mq=mq,
+                                offset=event.offset)
+        taken = self.past.last(events.OffsetCommitted, at=at, group=event.group, topic=event.topic,
+                               queue_id=event.queue_id, connection=event.connection)
+        if self.facts.is_master(at) and pulled is not None and pulled.event.commits and place_of(taken) < pulled.place:
             self.owe((at, event.group, event.topic, event.queue_id, event.connection), ms)
 
 

@@ -233,12 +233,13 @@ def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool
 def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
     """Whether a broker has put a half message back, and ended before it had written how far its check had come.
 
-    The next process begins its check before that, and finds it at both places.
+    The next process begins its check before that, and finds it at both places. A file that was written may be gone with
+    the power: nobody forces it.
     """
     for one in rule.past.of(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)[1:]:
         end = min(rule.past.of(events.BrokerShutDown, events.ProcessKilled, since=one.place, at=one.at), default=None)
         if (end is not None and isinstance(end.event, events.ProcessKilled)
-                and end.ms - one.ms <= deadlines.written(rule.bounds)):
+                and (end.event.power_loss or end.ms - one.ms <= deadlines.written(rule.bounds))):
             return True
     return False
 

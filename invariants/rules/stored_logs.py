@@ -9,7 +9,7 @@ from impl import events
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
-from invariants.rules.match import Match
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.views import StoredRecord
 
@@ -162,8 +162,9 @@ class visible_is_durable(Rule):
     cite = "DefaultMessageStore.ReputMessageService#doReput"
     about = "at mq"
 
-    # Masters that run, by name and machine; the offset behind the greatest that was found, by queue and machine; where
-    # in the log each message of a queue is.
+    # Masters that run, by name and machine; whom a client has pulled a queue from last; the offset behind the greatest
+    # that was found, by queue and machine; where in the log each message of a queue is.
+    asked = Kept("at group mq", begins=(events.PullSuspended,), value=lambda _, event: machine_of(event.asked))
     masters = Kept("broker_name broker", machine="broker", begins=(
         Match(events.BrokerStarted, having=lambda event: event.broker_id == MASTER_ID),))
     seen = Kept("mq machine", survives="all")
@@ -172,10 +173,10 @@ class visible_is_durable(Rule):
 
     @on(events.MessagesFound)
     def finds(self, _: int, at: str, event: events.MessagesFound) -> None:
-        del at
         name = event.mq.broker_name
         masters = [machine for known, machine in self.masters if known == name] or [name]
-        if len(masters) == 1:  # of two nobody knows which one was asked
+        asked = self.asked.get((at, event.group, event.mq), masters[0])
+        if masters == [asked]:  # of two nobody knows which one was asked, and who leads now may not have been
             key = event.mq, masters[0]
             self.seen[key] = max(event.offsets[-1] + 1, self.seen.get(key, 0))
 

@@ -117,6 +117,7 @@ HISTORIES = (
             (wants(100, "j,k"), tries(2, "j,k"), born(101))),
     Written("message_is_born_when_it_is_sent", (wants(100), born(99)), (asked(1), born(99), born(99, key="other"))),
     Written("message_is_born_when_it_is_sent", (wants(100, "j,k"), born(99)), (wants(100, "j,k"), born(99, 1))),
+    Written("message_is_born_when_it_is_sent", (wants(100), tries(2), born(99)), (tries(2), born(99))),
     Written("message_is_left_as_it_was", (asked(1), told(4, "SEND_OK", contents=(8,))),
             (asked(1), told(4, "SEND_OK", contents=(7,)), told(5, "SEND_OK", "other", contents=(8,)), told(6))),
     Written("outcome_is_told_once", (told(4), told(5, "SEND_OK")), (told(4), told(5, key="other")), causes=()),

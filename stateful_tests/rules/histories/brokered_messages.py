@@ -33,10 +33,12 @@ def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
     return 1, B, SendBackTaken(B, G, 7, 9, RETRY, queue_id)
 
 
-def pulls(at: str = "c1", *, group: str = G, queue_id: int = 0, commits: bool = True) -> tuple[int, str, PullSuspended]:
+def pulls(
+    at: str = "c1", *, group: str = G, queue_id: int = 0, commits: bool = True, offset: int = 7,
+) -> tuple[int, str, PullSuspended]:
     """A client pulls a queue."""
     mq = MessageQueue("orders", B, queue_id)
-    return 1, at, PullSuspended(f"{at}@1", group, mq, 7, f"{B}:10911", commits=commits)
+    return 1, at, PullSuspended(f"{at}@1", group, mq, offset, f"{B}:10911", commits=commits)
 
 
 def taken(
@@ -88,6 +90,12 @@ HISTORIES = (
     *(Written(COMMITS, (MASTER, pulls(), HELD, other), (MASTER, pulls(), HELD, taken(), other)) for other in (
         taken(connection="c2:1"), taken(group="H"), taken(queue_id=1), taken(topic="invoices"),
         (3, "broker-b", taken()[2]))),
+    # A later commit of the client has overtaken the pull; what it has pulled since is another one.
+    *(Written(COMMITS, (MASTER, *broken, HELD), (MASTER, pulls(), taken(), HELD)) for broken in (
+        (taken(), pulls()), (pulls(), taken(connection="c2:1")), (pulls(), taken(queue_id=1)),
+        (pulls(), taken(group="H")), (pulls(), taken(topic="invoices")))),
+    Written(COMMITS, (MASTER, pulls(), pulls(commits=False, offset=8), HELD),
+            (MASTER, pulls(commits=False), pulls(offset=8), HELD)),
     Written(BORN, (told(ID),), (told(ID),), views=born(THERE), kept_views=born(HERE), says=f"was born at {THERE}"),
     Written(BORN, (told(ID), told(ID), told(ID)), (told(None), told(ID, RETRY), told(ID, "SCHEDULE_TOPIC_XXXX")),
             views=Tables(written=Turns(AT_HOME, AT_HOME, AWAY)), kept_views=born(THERE)),

@@ -124,9 +124,9 @@ WRITTEN_MS = deadlines.written(STORMY)
 ROUND_MS, CALM_MS = (SEEN[0] + deadlines.round_ended(bounds) for bounds in (STORMY, CALM))
 
 
-def killed(ms: int, at: str = A) -> Told:
+def killed(ms: int, at: str = A, *, power_loss: bool = False) -> Told:
     """A process is killed."""
-    return ms, at, ProcessKilled(1, power_loss=False)
+    return ms, at, ProcessKilled(1, power_loss)
 
 
 HISTORIES = (
@@ -250,6 +250,7 @@ HISTORIES = (
     *(Written("ended_half_message_is_left_alone", causes=causes, broken=(
         HALF, back, asked(3), *ends, (LATE_MS, A, COMMITTED[2]), asked(2 * LATE_MS))) for back, ends, causes in (
             (BEHIND, (killed(2 + WRITTEN_MS),), ("X1",)), (BEHIND, (killed(3 + WRITTEN_MS),), ()),
+            (BEHIND, (killed(3 + WRITTEN_MS, power_loss=True),), ("X1",)),
             (BEHIND, (killed(4, "broker-b"),), ()), (BEHIND, ((3, A, BrokerShutDown(A)), killed(4)), ()),
             (BEHIND, (killed(4), (5, A, BrokerShutDown(A)), killed(6)), ("X1",)), (BEHIND, (), ()),
             (BEHIND, (killed(3 + WRITTEN_MS), killed(4 + WRITTEN_MS)), ()),

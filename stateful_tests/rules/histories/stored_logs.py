@@ -18,6 +18,7 @@ from impl.events import (
     MessagesFound,
     ProcessKilled,
     ProcessPaused,
+    PullSuspended,
     SendAnswered,
     StoreLoaded,
     StoreRefused,
@@ -85,6 +86,12 @@ def up_to(end: int) -> Tables:
 def paused(ms: int, at: str = B) -> tuple[int, str, Any]:
     """A process stands still for a millisecond."""
     return ms, at, ProcessPaused(1)
+
+
+def asks(whom: tuple[str, str, int]) -> tuple[int, str, Any]:
+    """A member asks this machine, for this group, for messages of this queue."""
+    machine, group, queue_id = whom
+    return 1, C, PullSuspended("c1@1", group, MessageQueue("orders", B, queue_id), 0, f"{machine}:10911")
 
 
 SENT = (appended(1, 100), answered(2, 100))
@@ -186,6 +193,9 @@ HISTORIES = (
     # Of a master and its slave the master was asked.
     Written("visible_is_durable", broken=(*PAIR, found(1, 0), (2, MASTER, LOADED)), views=up_to(0),
             kept=(*PAIR, found(1, 0), (2, SLAVE, LOADED)), kept_views=up_to(0)),
+    *(Written("visible_is_durable", broken=(STARTED, asks(broken), found(1, 0), loaded(2)), views=up_to(0),
+              kept=(STARTED, asks(kept), found(1, 0), loaded(2)), kept_views=up_to(0))
+      for broken, kept in (((B, "H", 0), ("broker-b", "G", 0)), ((B, "G", 1), ("broker-b", "G", 0)))),
     Written("visible_is_durable", broken=(STARTED, found(1, 4), found(2, 1), loaded(3)), views=up_to(4),
             kept=(STARTED, found(1, 4, mq=ELSEWHERE), loaded(3)), kept_views=up_to(0)),
     Written("visible_is_durable", broken=(STARTED, found(1, 0), loaded(2)), views=Tables(stored_at=None),
