@@ -158,6 +158,11 @@ class held_pull_ends_in_its_time(Rule):
         for key in [key for key, (_, asked) in self.pulls.items() if asked == at]:
             del self.pulls[key]
 
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        """Who is polled does not hear of what he has given up."""
+        self.pulls.drop(lambda key: key[:3] == (at, event.client_id, event.group) and key[3] not in event.mqs)
+
     def look(self, now_ms: int) -> Iterator[Told]:
         """Look at what has not been answered."""
         limit_ms = deadlines.held(self.bounds)

@@ -264,6 +264,8 @@ HISTORIES = (
             (SLAVE, pulled(1, asked="slave"), arrived(2, at="slave"), found(5_000)), bounds=CALM),
     Written("found_message_has_just_come", (NAMED, pulled(1), arrived(2), found(5_000)),
             (NAMED, pulled(1), arrived(2), found(3), found(5_000)), bounds=CALM),
+    *(Written("held_pull_ends_in_its_time", (pulled(1), other), (pulled(1), HAS_NONE), views=ALIVE, bounds=CALM)
+      for other in (HAS, HAS_NONE_THERE, (3, C, QueuesHeld(ID, "H", frozenset())))),
     Written("held_pull_ends_in_its_time", (pulled(1), tick(27_003)),
             (pulled(1), tick(27_001), pull_answered(27_001)), views=ALIVE, bounds=CALM,
             says="is not answered after 27"),
