@@ -75,7 +75,7 @@ class topic_survives_its_broker(Rule):
             self.topics[at, event.topic] = _queues(data), ms
 
     @on(events.BrokerStarted)
-    def started(self, ms: int, at: str, __: events.BrokerStarted) -> Iterator[Told]:
+    def started(self, ms: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
         killed_ms, found = self.facts.broker_killed_ms.get((at,), -inf), self.views.topics(at)
         written_ms = killed_ms - deadlines.in_file(self.bounds)
         for key, (queues, since_ms) in [one for one in self.topics.items() if one[0][0] == at]:
@@ -88,7 +88,8 @@ class topic_survives_its_broker(Rule):
             else:
                 self.topics[key] = _queues(now), -inf
         for topic, data in found.items():
-            self.topics.setdefault((at, topic), (_queues(data), ms))
+            if topic != event.broker_name:  # it makes that topic anew at each start, and writes no file for it
+                self.topics.setdefault((at, topic), (_queues(data), ms))
 
 
 def _queues(data: QueueData) -> tuple[int, int]:
