@@ -112,7 +112,10 @@ class held_pull_commits_at_once(Duty):
                                 offset=event.offset)
         taken = self.past.last(events.OffsetCommitted, at=at, group=event.group, topic=event.topic,
                                queue_id=event.queue_id, connection=event.connection)
-        if self.facts.is_master(at) and pulled is not None and pulled.event.commits and place_of(taken) < pulled.place:
+        made = self.past.last(events.ConnectionMade, at=machine_of(event.connection), server=at)
+        is_former = made is not None and made.event.connection != event.connection  # it has pulled anew since
+        if self.facts.is_master(at) and not is_former and pulled is not None and pulled.event.commits and (
+                place_of(taken) < pulled.place):
             self.owe((at, event.group, event.topic, event.queue_id, event.connection), ms)
 
 

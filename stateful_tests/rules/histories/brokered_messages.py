@@ -7,6 +7,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
+    ConnectionMade,
     DeadLetterTaken,
     MessageAppended,
     OffsetCommitted,
@@ -39,6 +40,11 @@ def pulls(
     """A client pulls a queue."""
     mq = MessageQueue("orders", B, queue_id)
     return 1, at, PullSuspended(f"{at}@1", group, mq, offset, f"{B}:10911", commits=commits)
+
+
+def connects(connection: str = "c1:2") -> tuple[int, str, ConnectionMade]:
+    """A client has a new connection to a broker."""
+    return 1, "c1", ConnectionMade(B, connection)
 
 
 def taken(
@@ -90,6 +96,9 @@ HISTORIES = (
     *(Written(COMMITS, (MASTER, pulls(), HELD, other), (MASTER, pulls(), HELD, taken(), other)) for other in (
         taken(connection="c2:1"), taken(group="H"), taken(queue_id=1), taken(topic="invoices"),
         (3, "broker-b", taken()[2]))),
+    # What comes on a former connection may have been pulled anew.
+    *(Written(COMMITS, (MASTER, other, pulls(), HELD), (MASTER, connects(), pulls(), HELD)) for other in (
+        connects("c1:1"), (1, "c2", connects()[2]), (1, "c1", ConnectionMade("broker-b", "c1:2")))),
     # A later commit of the client has overtaken the pull; what it has pulled since is another one.
     *(Written(COMMITS, (MASTER, *broken, HELD), (MASTER, pulls(), taken(), HELD)) for broken in (
         (taken(), pulls()), (pulls(), taken(connection="c2:1")), (pulls(), taken(queue_id=1)),
