@@ -5,10 +5,10 @@ record is appended; what its unit says shows when it is delivered. Which message
 task has come; a look is one segment. That the timer has saved the offset shows in its file, or in the one that the next
 process finds: until then both is tried. A stop that cannot write it, as the disk is full or a force fails, is a kill.
 
-After a loss of power, or a life as a slave, a master begins anew with what it finds. So does a look that has passed
-over units whose records are gone; of units whose file is gone nothing is said. A message is due at once if a clock that
-was set back would have it wait for longer than its delay (correctDeliverTimestamp). The promises of the model are not
-judged here: rules and observers do.
+After a loss of power, or a life as a slave, a master begins anew with what it finds. A look passes over units whose
+records are gone; of units whose file is gone nothing is said. A message is due at once if a clock that was set back
+would have it wait for longer than its delay (correctDeliverTimestamp). The promises of the model are not judged here:
+rules and observers do.
 """
 
 from __future__ import annotations

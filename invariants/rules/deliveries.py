@@ -15,6 +15,7 @@ from impl.decisions.names import (
     DLQ_GROUP_TOPIC_PREFIX,
     RETRY_GROUP_TOPIC_PREFIX,
     RMQ_SYS_SCHEDULE_TOPIC,
+    get_retry_topic,
 )
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
 from invariants.rules import deadlines
@@ -319,9 +320,10 @@ class every_message_is_settled(Delivered):
 
     def has_no_thread(self, group: str, mq: MessageQueue) -> bool:
         """Whether who has the queue, or one of the retry topic, has only threads that listeners do not give back."""
-        again = f"{RETRY_GROUP_TOPIC_PREFIX}{group}"
-        return any(threads_held(self.past, key[0], group) >= (self.views.consume_threads(key[0], group) or inf)
-                   for key in self.facts.holdings if key[2] == group and (key[3] == mq or key[3].topic == again))
+        members = {at for at, _, of, held in self.facts.holdings
+                   if of == group and (held == mq or held.topic == get_retry_topic(group))}
+        return any(threads_held(self.past, at, group) >= (self.views.consume_threads(at, group) or inf)
+                   for at in members)
 
     def last_put(self, group: str, mq: MessageQueue, key: str) -> Reported | None:
         """When a broker put what the group is to be given next of a message."""

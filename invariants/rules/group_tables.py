@@ -130,10 +130,9 @@ class retry_topic_is_as_configured(Rule):
 
     def _changes(self, at: str, group: str, topic: str) -> bool:
         """Whether an order about topic or group may have been done since shortly before the topic was made."""
-        made_ms: float = self.made_ms.get((at, topic), inf)
-        last_ms: float = max(self.ordered_ms.get((at, group), -inf), self.ordered_ms.get((at, topic), -inf),
+        last_ms = max(self.ordered_ms.get((at, group), -inf), self.ordered_ms.get((at, topic), -inf),
                       self.deleted_ms.get((at, group), -inf))
-        return made_ms - last_ms <= deadlines.handled(self.bounds)
+        return bool(self.made_ms.get((at, topic), inf) - last_ms <= deadlines.handled(self.bounds))
 
 
 class group_has_its_retry_topic(Promise):

@@ -84,7 +84,32 @@ class arriving_message_answers_the_pull(Rule):
                                     "ms after a message has come", key[0], key[2], key[3], since_ms=since_ms)
 
 
-class found_message_has_just_come(Rule):
+class Asked(Rule):
+    """What is common: the pulls of each client, each with the machine that was asked, and more.
+
+    The machine may have another name as a broker by now.
+    """
+
+    about = "at group mq"
+    calm = True
+    excuses = (_RESETS,)
+
+    pulls: Kept
+
+    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
+    def ends(self, _: int, at: str, event: Any) -> None:
+        """What a broker held goes with it."""
+        del event
+        for key in [key for key, (asked, _) in self.pulls.items() if asked == at]:
+            del self.pulls[key]
+
+    @on(events.QueuesHeld)
+    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+        """Who is polled does not hear of what he has given up."""
+        self.pulls.drop(lambda key: key[:3] == (at, event.client_id, event.group) and key[3] not in event.mqs)
+
+
+class found_message_has_just_come(Asked):
     """Where nothing fails a pull that is held is answered when a message arrives that its group is given then.
 
     The group may have subscribed some messages only, by tags or by an expression, which has not changed meanwhile.
@@ -92,11 +117,8 @@ class found_message_has_just_come(Rule):
 
     cite = ("NotifyMessageArrivingListener#arriving, PullRequestHoldService#notifyMessageArriving, "
             "CommitLogDispatcherCalcBitMap#dispatch")
-    about = "at group mq"
-    calm = True
-    excuses = (_RESETS,)
 
-    # Of each pull of a master: which machine that is, and when the messages came there that have come since.
+    # Of each pull of a master: when the messages came there that have come since.
     pulls = Kept("at client_id group mq", ends=(events.QueueDropped, events.ConsumerShutDown))
 
     @on(events.PullSuspended)
@@ -127,46 +149,24 @@ class found_message_has_just_come(Rule):
         """What the group did not want when it came it may want now."""
         self.pulls.drop(lambda key: key[2] == event.group and key[3].topic == event.topic)
 
-    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
-    def ends(self, _: int, at: str, event: Any) -> None:
-        """What a broker held goes with it."""
-        del event
-        for key in [key for key, (asked, _) in self.pulls.items() if asked == at]:
-            del self.pulls[key]
 
-
-class held_pull_ends_in_its_time(Rule):
+class held_pull_ends_in_its_time(Asked):
     """Where nothing fails a pull is answered when its time is over, as soon as its broker looks at those it holds.
 
     Also one that a message has woken whose tag is another one.
     """
 
     cite = "PullMessageProcessor#processRequest: suspendTimeoutMillisLong, PullRequestHoldService#run"
-    about = "at group mq"
-    calm = True
-    excuses = (_RESETS,)
 
-    # Since when each pull is on its way, or held, and at which machine: its broker may have another name by now.
+    # Since when each is on its way, or held.
     pulls = Kept("at client_id group mq", begins=(events.PullSuspended,), ends=(
         *_ANSWERS, events.QueueDropped, events.ConsumerStopping, events.ConsumerShutDown),
-        value=lambda ms, event: (ms, machine_of(event.asked)))
-
-    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
-    def ends(self, _: int, at: str, event: Any) -> None:
-        """What a broker held goes with it."""
-        del event
-        for key in [key for key, (_, asked) in self.pulls.items() if asked == at]:
-            del self.pulls[key]
-
-    @on(events.QueuesHeld)
-    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
-        """Who is polled does not hear of what he has given up."""
-        self.pulls.drop(lambda key: key[:3] == (at, event.client_id, event.group) and key[3] not in event.mqs)
+        value=lambda ms, event: (machine_of(event.asked), ms))
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """Look at what has not been answered."""
         limit_ms = deadlines.held(self.bounds)
-        for key, (since_ms, asked) in [*self.pulls.items()] if self.pulls else ():
+        for key, (asked, since_ms) in [*self.pulls.items()] if self.pulls else ():
             if now_ms - since_ms > limit_ms:
                 del self.pulls[key]
                 if any(one.machine == asked for one in self.views.brokers()):

@@ -233,7 +233,7 @@ class members_are_told_of_resets(Rule):
 
     @on(events.OffsetsReset)
     def answers(self, ms: int, __: str, event: events.OffsetsReset) -> Iterator[Told]:
-        since_ms = ms - taken(self.bounds)
+        since_ms = ms - deadlines.operator_answered(self.bounds)
         for key in [key for key, listed_ms in self.listed_ms.items() if key[:2] == event[:2] and listed_ms < since_ms]:
             if self.told_ms.get((*event[:3], key[2]), -inf) < since_ms:
                 yield self.told(f"{event.broker} has reset {event.group} and not told {key[2]}", *key)
@@ -269,7 +269,3 @@ class time_leads_to_its_first_message(Rule):
         """None: nobody can tell."""
         topic, queue_id, time_ms = event.name.split()
         return self.views.first_stored(event.server, topic, int(queue_id), int(time_ms))
-
-
-taken = deadlines.takes(2 * deadlines.OPERATOR_CALL_MS)
-"""Since when an operator may have waited for what he is answered now, whatever his clock is like."""

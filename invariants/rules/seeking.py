@@ -14,6 +14,14 @@ from invariants.rules.match import Match
 from invariants.rules.polling import DISK_WAS_FULL, Polled
 from invariants.rules.polling_in_time import BROKER_AWAY
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.views import Views
+from invariants.views.values import QueueRange
+
+
+def _stored(views: Views, mq: MessageQueue) -> list[QueueRange]:
+    """What each broker of its name has of a queue."""
+    return [stored for broker in views.brokers() if broker.broker_name == mq.broker_name
+            if (stored := views.stored_at(broker.machine, mq.topic, mq.queue_id)) is not None]
 
 
 class Left(Rule):
@@ -106,8 +114,7 @@ class seek_stays_in_the_queue(Rule):
     @on(events.QueueSought)
     def seeks(self, _: int, at: str, event: events.QueueSought) -> Iterator[Told]:
         key = at, event.group, event.mq
-        stored = [one for broker in self.views.brokers() if broker.broker_name == event.mq.broker_name
-                  if (one := self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)) is not None]
+        stored = _stored(self.views, event.mq)
         least, most = (min(one.min_offset for one in stored), max(one.max_offset for one in stored)) if stored else (
             event.offset, event.offset)
         if not least <= event.offset <= most:
@@ -128,10 +135,8 @@ class legal_seek_is_taken(Rule):
     def is_refused(self, _: int, at: str, event: events.SeekRefused) -> Iterator[Told]:
         if event.mq not in self.facts.polls_from.get((at, event.group), ()):
             return
-        for broker in self.views.brokers():
-            stored = self.views.stored_at(broker.machine, event.mq.topic, event.mq.queue_id)
-            if broker.broker_name == event.mq.broker_name and stored is not None and (
-                    stored.min_offset <= event.offset <= stored.max_offset):
+        for stored in _stored(self.views, event.mq):
+            if stored.min_offset <= event.offset <= stored.max_offset:
                 yield self.told(f"{at} may not go to {event.offset} of {queue_text(event.mq)}, which has "
                                 f"{stored.min_offset} to {stored.max_offset}", at, event.group, event.mq)
 

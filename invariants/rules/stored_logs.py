@@ -78,7 +78,7 @@ class crash_keeps_acknowledged(Rule):
     def _forced(self, at: str) -> range:
         """When the process that had the store last has put what it has forced by itself, in ms."""
         ended_ms, loaded_ms = self.ended_ms.get((at,), 0), self.loaded_ms.get((at,), 0)
-        if self.past.of(events.ClockJumped, at=at) or self.past.of(events.ClockDrifts, at=at):
+        if self.past.of(events.ClockJumped, events.ClockDrifts, at=at):
             return range(0)
         return range(loaded_ms, ended_ms - self.still_ms.get((at,), 0) - deadlines.forced(self.bounds))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from impl.broker.broker2client import Broker2Client
 from impl.broker.consumer_offset_manager import TOPIC_GROUP_SEPARATOR, ConsumerOffsetManager
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.pull_callback import PullCallback
 from impl.decisions import start_offset as decision
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.start_offset import ConsumeFromWhere, Source
 from impl.ports.remoting import Channel, Command
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import Variant, around, replace, seeded
 
 
 @around(decision, "start_offset")
@@ -61,6 +63,20 @@ def _tell_the_first(original: Callable[..., Awaitable[None]]) -> Callable[..., A
     return _push
 
 
+@around(MQClientInstance, "reset_offset")
+def _rest_for_ever(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def reset_offset(
+        self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
+    ) -> None:
+        """Nobody lets the consumer go on."""
+        await original(self, topic, group, offset_table)
+        consumer = self.push_consumer(group)
+        if consumer is not None:
+            consumer.pause = True
+
+    return reset_offset
+
+
 BUGS = (
     Variant(
         "po-error-read-as-absent", "bug", "Any error of the offset query means a group without an offset.",
@@ -98,8 +114,8 @@ BUGS = (
         "po-shadowed-result", "bug", "Retry queues of a new group are not consumed.",
         "client-go #530, commit f904a3f", replacements=(_nothing_for_retries,),
     ),
-    Variant(
-        "seeded-first-member-is-reset", "bug", "Of a group that an operator resets one member is told.",
-        "an idea: a loop that ends too soon", replacements=(_tell_the_first,),
-    ),
+    seeded("an idea: a loop that ends too soon", "first-member-is-reset",
+           "Of a group that an operator resets one member is told.", _tell_the_first),
+    seeded("an idea: a call forgotten in the end of MQClientInstance#resetOffset", "reset-consumers-stay-suspended",
+           "A consumer that was reset consumes nothing any more.", _rest_for_ever),
 )

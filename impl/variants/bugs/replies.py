@@ -9,7 +9,7 @@ from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.request_response_future import RequestResponseFuture
 from impl.common.headers import ReplyMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.variants.variant import Variant, around
+from impl.variants.variant import around, seeded
 
 _IDEA = "an idea: what a port of a client forgets"
 Decode = Callable[[ClientRemotingProcessor, ReplyMessageRequestHeader, bytes], MessageExt]
@@ -48,14 +48,11 @@ def _wait_for_less(
 
 
 BUGS = (
-    Variant("seeded-replies-are-waited-for-by-half", "bug",
-            "Who asks and waits gives up when half of the time is over.",
-            f"{_IDEA} (the time of the attempt for that of the request in DefaultMQProducerImpl#request)",
-            replacements=(_wait_for_less,)),
-    Variant("seeded-replies-lose-their-flag", "bug", "A reply has another flag than was sent.",
-            f"{_IDEA} (sysFlag for flag in ClientRemotingProcessor#receiveReplyMessage)",
-            replacements=(_without_its_flag,)),
-    Variant("seeded-long-replies-stay-compressed", "bug", "A reply that was compressed is given as it comes.",
-            f"{_IDEA} (uncompress forgotten in ClientRemotingProcessor#receiveReplyMessage)",
-            replacements=(_as_it_comes,)),
+    seeded(f"{_IDEA} (the time of the attempt for that of the request in DefaultMQProducerImpl#request)",
+           "replies-are-waited-for-by-half", "Who asks and waits gives up when half of the time is over.",
+           _wait_for_less),
+    seeded(f"{_IDEA} (sysFlag for flag in ClientRemotingProcessor#receiveReplyMessage)", "replies-lose-their-flag",
+           "A reply has another flag than was sent.", _without_its_flag),
+    seeded(f"{_IDEA} (uncompress forgotten in ClientRemotingProcessor#receiveReplyMessage)",
+           "long-replies-stay-compressed", "A reply that was compressed is given as it comes.", _as_it_comes),
 )

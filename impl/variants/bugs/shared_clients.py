@@ -1,14 +1,13 @@
-"""Planted bugs of clients: those by which a process consumes and sends, and those whose consumers are reset."""
+"""Planted bugs of processes that consume and send by one client, and stop one of the two."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.client.mq_client_instance import MQClientInstance
 from impl.common.headers import UnregisterClientRequestHeader
-from impl.decisions.message_queue import MessageQueue
 from impl.ports.remoting import Command, Connection
 from impl.variants.variant import around, seeded
 
@@ -50,25 +49,10 @@ def _let_the_client_go(original: Callable[..., Awaitable[Command]]) -> Callable[
     return unregister_client
 
 
-@around(MQClientInstance, "reset_offset")
-def _rest_for_ever(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    async def reset_offset(
-        self: MQClientInstance, topic: str, group: str, offset_table: Mapping[MessageQueue, int],
-    ) -> None:
-        """Nobody lets the consumer go on."""
-        await original(self, topic, group, offset_table)
-        consumer = self.push_consumer(group)
-        if consumer is not None:
-            consumer.pause = True
-
-    return reset_offset
-
-
 BUGS = (
     _bug("last-consumer-ends-its-client", "When the last consumer of a process stops its client ends, also if somebody "
          "sends by it.",
          _end_with_the_last_consumer),
     _bug("producers-are-silent", "A client without consumers sends no heartbeats.", _beat_for_consumers_only),
     _bug("goodbye-is-of-the-client", "A consumer's goodbye takes out the producers of its client.", _let_the_client_go),
-    _bug("reset-consumers-stay-suspended", "A consumer that was reset consumes nothing any more.", _rest_for_ever),
 )

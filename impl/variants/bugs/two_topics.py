@@ -10,7 +10,7 @@ from impl.client.lite_pull_task import PullTask
 from impl.common.pull_result import PullResult
 from impl.decisions.java_errors import JavaError, MQClientError
 from impl.decisions.message_queue import MessageQueue
-from impl.variants.variant import Variant, around, replace
+from impl.variants.variant import around, replace, seeded
 
 _IDEA = "an idea: what a port of a consumer forgets"
 
@@ -65,18 +65,16 @@ def _go_on_behind(original: Callable[..., Awaitable[PullResult]]) -> Callable[..
 
 
 BUGS = (
-    Variant("seeded-end-cannot-be-sought", "bug", "Nobody who polls can go to the end of a queue.",
-            f"{_IDEA} (< for <= in DefaultLitePullConsumerImpl#seek)", replacements=(_end_is_behind,)),
-    Variant("seeded-tasks-of-other-topics-end", "bug",
-            "Where the queues of one topic change, those of the others that are polled are pulled no longer.",
-            f"{_IDEA} (the topic forgotten in DefaultLitePullConsumerImpl#updatePullTask)",
-            replacements=(_cancel_whatever_is_left,)),
-    Variant("seeded-queues-of-other-topics-go", "bug",
-            "Where the queues of one topic change, those of the others that are polled are given up.",
-            f"{_IDEA} (the topic forgotten in AssignedMessageQueue#updateAssignedMessageQueue)",
-            replacements=(_drop_whatever_is_left,)),
-    Variant("seeded-failed-pull-is-passed-over", "bug",
-            "Who polls goes on behind what a pull that failed has asked for.",
-            f"{_IDEA} (updatePullOffset outside of the test of the status in PullTaskImpl#run)",
-            replacements=(_go_on_behind,)),
+    seeded(f"{_IDEA} (< for <= in DefaultLitePullConsumerImpl#seek)", "end-cannot-be-sought",
+           "Nobody who polls can go to the end of a queue.", _end_is_behind),
+    seeded(f"{_IDEA} (the topic forgotten in DefaultLitePullConsumerImpl#updatePullTask)", "tasks-of-other-topics-end",
+           "Where the queues of one topic change, those of the others that are polled are pulled no longer.",
+           _cancel_whatever_is_left),
+    seeded(f"{_IDEA} (the topic forgotten in AssignedMessageQueue#updateAssignedMessageQueue)",
+           "queues-of-other-topics-go",
+           "Where the queues of one topic change, those of the others that are polled are given up.",
+           _drop_whatever_is_left),
+    seeded(f"{_IDEA} (updatePullOffset outside of the test of the status in PullTaskImpl#run)",
+           "failed-pull-is-passed-over", "Who polls goes on behind what a pull that failed has asked for.",
+           _go_on_behind),
 )

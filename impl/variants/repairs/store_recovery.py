@@ -11,7 +11,7 @@ from impl.ports.disk import Disk, DiskError
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DelayLevels
 from impl.store.mapped_file import MappedFile
-from impl.store.schedule_message_service import DeliverDelayedMessageTimerTask, ScheduleMessageService
+from impl.store.schedule_message_service import ScheduleMessageService
 from impl.store.transient_store_pool import TransientStorePool
 from impl.variants.variant import Variant, around, replace
 
@@ -85,14 +85,13 @@ def _offsets_are_forced(self: ScheduleMessageService) -> None:
         _force(disk, path)
 
 
-@replace(ScheduleMessageService, "start")
-def _load_with_correction(self: ScheduleMessageService) -> None:
-    """The offsets that the file says once more are moved into their queues once more."""
-    if not self.started:
-        self.started = True
-        self.load()
-        self.tasks = tuple(DeliverDelayedMessageTimerTask(self, level, self.offset_table.get(level, 0))
-                           for level in self.store.commit_log.delay_levels.table)
+@around(ScheduleMessageService, "_load_offsets")
+def _moved_whenever_they_are_read(original: Callable[[ScheduleMessageService], bool]) -> Callable[..., bool]:
+    def _load_offsets(self: ScheduleMessageService) -> bool:
+        """The offsets of the file are moved into their queues, also those that the start reads once more."""
+        return original(self) and self._correct_delay_offset()  # takes its place
+
+    return _load_offsets
 
 
 def _force(disk: Disk, path: str) -> None:
@@ -113,5 +112,5 @@ REPAIRS = (
     Variant("index_is_forced", "repair", "An orderly stop forces the last index file.", "apache/rocketmq #4518",
             ("V27",), (_index_is_forced,)),
     Variant("levels_begin_in_their_queues", "repair", "Delay levels begin where their queues have something, or end.",
-            "apache/rocketmq #4004", ("V42",), (_load_with_correction,)),
+            "apache/rocketmq #4004", ("V42",), (_moved_whenever_they_are_read,)),
 )

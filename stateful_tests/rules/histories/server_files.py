@@ -75,6 +75,10 @@ HISTORIES = (
             views=Tables(topics=Turns({}, FOUR, FOUR, {})),
             kept=(starts(0), UPDATED, dies(40_002, power_loss=True), starts(50_000)),
             kept_views=Tables(topics=Turns({}, FOUR, {}))),
+    Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
+            views=Tables(topics=Turns({}, FOUR, {"orders": FOUR["orders"]._replace(write_queue_nums=2)})),
+            kept=(starts(0), dies(40_002), starts(50_000)),
+            kept_views=Tables(topics=Turns(FOUR, FOUR))),
     # A broker makes the topic of its own name at each start.
     Written("topic_survives_its_broker", broken=(starts(0), dies(40_002), starts(50_000)),
             views=Tables(topics=Turns(FOUR, {})), kept=(starts(0), dies(40_002), starts(50_000)),
