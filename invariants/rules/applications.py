@@ -223,11 +223,13 @@ class send_is_over_in_its_time(SendOver):
 class callback_comes_in_its_time(SendOver):
     """An asynchronous send calls back when the time-out of all its attempts is over.
 
-    Each retry may wait for a connection besides.
+    Each retry may wait for a connection besides. By its clock the producer sees that no answer comes any more.
     """
 
-    cite = "DefaultMQProducer.sendMsgTimeout, MQClientAPIImpl#sendMessageAsync, #onExceptionImpl"
+    cite = ("DefaultMQProducer.sendMsgTimeout, MQClientAPIImpl#sendMessageAsync, #onExceptionImpl; "
+            "NettyRemotingAbstract#scanResponseTable")
     within_ms = deadlines.called_back
+    by_clock = True
     asynchronous = True
 
     @after(events.SendAsked)

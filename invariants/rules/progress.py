@@ -365,12 +365,17 @@ class settled_is_written(Duty):
 
 
 class held_queue_is_worked_on(Duty):
-    """No consumer that runs holds a queue for longer than a minute without a pull of it at a broker."""
+    """No consumer that runs holds a queue for longer than a minute without a pull of it at a broker.
+
+    By its clock it sees that a pull is not answered any more.
+    """
 
     shipped = "violated: U5 a member is suspended, U9 a broadcaster waits for a lock"
-    cite = "DefaultMQPushConsumerImpl#pullMessage: executePullRequestImmediately, executePullRequestLater"
+    cite = ("DefaultMQPushConsumerImpl#pullMessage: executePullRequestImmediately, executePullRequestLater; "
+            "NettyRemotingAbstract#scanResponseTable")
     about = "at client_id group mq broker_name"
     within_ms = deadlines.pulled
+    by_clock = True
     excuses = (
         Excuse("its consumer gives it up", by=QueueDropped),
         Excuse("its consumer shuts down", by=ConsumerStopping),
@@ -396,13 +401,6 @@ class held_queue_is_worked_on(Duty):
         holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
         if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
-
-    @on(events.ClockJumped)
-    def set_back(self, _: int, at: str, event: events.ClockJumped) -> None:
-        """NettyRemotingAbstract#scanResponseTable sees by the client's clock that a pull is not answered any more."""
-        for key in self.owed:
-            if key[0] == at:
-                self.count_from(key, self.owed[key][1] - event.ms)
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty."""

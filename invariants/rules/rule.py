@@ -17,7 +17,7 @@ from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
-from impl.events import ProcessKilled, ProcessPaused, WorldHealed
+from impl.events import ClockJumped, ProcessKilled, ProcessPaused, WorldHealed
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Bound, Match, matching
 from model.language.expectation import Expectation, expectation
@@ -225,12 +225,14 @@ class Duty(Rule):
 
     within_ms -- how much time the debtor has; see `invariants.rules.deadlines`. paid_by -- events that pay: they agree
     with the key in all fields that both have. The debtor's end voids a duty; while the debtor stands still no time
-    counts, also if it stood still before it owed anything. late -- what to say of a duty that was not done, with the
+    counts, also if it stood still before it owed anything. by_clock -- whether the debtor sees by its clock that its
+    time is over: where that is set back it has so much more. late -- what to say of a duty that was not done, with the
     fields of its key in braces, and also {what} is remembered of it and {waited_ms}.
     """
 
     within_ms: ClassVar[Callable[[Any], int]]
     paid_by: ClassVar[tuple[type | Match, ...]] = ()
+    by_clock: ClassVar[bool] = False
     late: ClassVar[str]
 
     def __init__(self, run: Run) -> None:
@@ -255,6 +257,13 @@ class Duty(Rule):
         for key in self.owed:
             if key[0] == at:
                 self.count_from(key, ms + event.ms)
+
+    @on(ClockJumped)
+    def clock_is_set(self, _: int, at: str, event: ClockJumped) -> None:
+        """Give the debtor the time by which its clock was set back, if it goes by that."""
+        for key in self.owed if self.by_clock else ():
+            if key[0] == at:
+                self.count_from(key, self.owed[key][1] - event.ms)
 
     def count_from(self, key: Any, ms: int) -> None:
         """The time for what is owed begins anew."""

@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     MessageAppended,
     MessagesGiven,
     MessagesPolled,
@@ -32,6 +33,11 @@ Told = tuple[int, str, Any]
 def asked(ms: int, key: str = "k", *contents: int, attempts: int = 3, later: bool = False) -> Told:
     """The application sends."""
     return ms, P, SendAsked(G, key, "orders", attempts, 3_000, contents or (7,), later)
+
+
+def set_by(by_ms: int, at: str = P) -> Told:
+    """The clock of a machine is set by so much."""
+    return 11, at, ClockJumped(by_ms)
 
 
 def told(ms: int, status: str = "", key: str = "k", offset: int = 4, **more: Any) -> Told:
@@ -149,6 +155,11 @@ HISTORIES = (
     Written("callback_comes_in_its_time", (LISTED, asked(10, later=True)), (LISTED, asked(10)), bounds=CALM),
     Written("callback_comes_in_its_time", (LISTED, asked(10, later=True), at(13_011), told(13_011)),
             (LISTED, asked(10, later=True), at(13_010), told(13_010)), bounds=CALM),
+    Written("callback_comes_in_its_time", (LISTED, asked(10, later=True), set_by(-5_000), at(18_011), told(18_011)),
+            (LISTED, asked(10, later=True), set_by(-5_000), at(18_010), told(18_010)), bounds=CALM),
+    Written("callback_comes_in_its_time", (LISTED, asked(10, later=True), set_by(-5_000, C), at(13_011), told(13_011)),
+            (LISTED, asked(10, later=True), set_by(9_000), at(13_010), told(13_010)), bounds=CALM),
+    Written("send_is_over_in_its_time", (LISTED, asked(10), set_by(-5_000), at(8_011), told(8_011)), bounds=CALM),
     Written("queues_take_turns", MANY, MANY[1:], causes=(), says="sent 50 messages, and none to"),
     Written("queues_take_turns", MANY, (*MANY[1:], tried(mq=QUEUES[1]))),
     Written("queues_take_turns", MANY, (*MANY[:-1], tried(2), MANY[-1])),
