@@ -144,8 +144,8 @@ class result_is_what_the_broker_says(Rule):
 
     @on(events.MessageAppended)
     def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
-        place = self.facts.broker_name(at), event.topic, event.queue_id, event.queue_offset
-        self.appended.setdefault((event.key,), set()).add(place)
+        places = {(*mq, event.queue_offset) for mq in self.facts.queues(at, event.topic, event.queue_id)}
+        self.appended.setdefault((event.key,), set()).update(places)
 
     @on(events.SendTold)
     def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
@@ -161,10 +161,13 @@ class result_is_what_the_broker_says(Rule):
                             "not", event.group, key)
 
     def _is_there(self, key: str, mq: MessageQueue, queue_offset: int) -> bool:
-        """Whether the broker has put it there; of what it puts elsewhere first (delayed, half) it tells that place."""
-        places = [place for place in self.appended.get((key,), ()) if place[0] == mq.broker_name]
-        elsewhere = any(topic != mq.topic for _, topic, _, _ in places)
-        return not places or elsewhere or (mq.broker_name, mq.topic, mq.queue_id, queue_offset) in places
+        """Whether the broker has put it there; of what it puts elsewhere first (delayed, half) it tells that place.
+
+        A reply need not be stored.
+        """
+        places = self.appended.get((key,), ())
+        elsewhere = any(topic != mq.topic for topic, name, _, _ in places if name == mq.broker_name)
+        return not places or elsewhere or (*mq, queue_offset) in places
 
 
 class attempts_are_no_more_than_asked(Rule):

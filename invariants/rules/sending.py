@@ -131,7 +131,8 @@ class sent_once_is_stored_once(Rule):
         Excuse("it was sent one way once, and something has failed: the network may have doubled it",
                when=lambda rule, told: (told.about in rule.oneway and told.about not in rule.again
                                         and not rule.views.calm())),
-        cause("P6", "it was tried more than once", when=lambda rule, told: told.about in rule.again),
+        cause("P6", "it was tried more than once, and its broker has it no more often than it was sent there",
+              when=lambda rule, told: told.about in rule.again and told.about not in rule.uncalled_for),
         cause("V19", "it was delayed, and its broker has started since it was delivered",
               when=lambda rule, told: told.about in rule.delayed and told.about in rule.started),
         cause("B-28", "it was delayed, and the other broker of its name was, or has become, the master in its place",
@@ -146,6 +147,11 @@ class sent_once_is_stored_once(Rule):
         Match(events.HalfMessageEnded, having=lambda one: one.state == COMMITS),))
     again = Kept("id", survives="all")
     oneway = Kept("id", survives="all")
+    # How often producers have sent each message to a broker of a name, and how often a broker has stored it; and those
+    # that a broker has stored more often than they were sent there.
+    sent = Kept("topic id broker_name", survives="all")
+    copies = Kept("topic id broker", survives="all")
+    uncalled_for = Kept("id", survives="all")
     # Those that were delayed; those that a broker has delivered before its last start; and those that two masters of a
     # name have delivered: one was the slave of the other.
     delayed = Kept("id", survives="all")
@@ -159,8 +165,10 @@ class sent_once_is_stored_once(Rule):
     @on(events.SendAttempted)
     def attempts(self, ms: int, at: str, event: events.SendAttempted) -> None:
         del at
-        for one in event.key.split(",") if event.attempt > 1 else ():
-            self.again[one,] = ms
+        for one in event.key.split(","):
+            place = event.mq.topic, one, event.mq.broker_name
+            self.sent[place] = self.sent.get(place, 0) + 1
+            self.again.update({(one,): ms} if event.attempt > 1 else {})
         if event.oneway:
             self.oneway[event.key,] = ms
 
@@ -172,9 +180,16 @@ class sent_once_is_stored_once(Rule):
         key, other = (event.topic, event.key), self.stored.get((event.topic, event.key), at)
         if other != at and self.facts.broker_name(other) == self.facts.broker_name(at):
             self.led[event.key,] = ms
+        self._count(ms, at, event)
         if key in self.stored:
             yield self.told(f"{at} stores {event.key} in {event.topic}, and {self.stored[key]} has it", event.key)
         self.stored[key] = at
+
+    def _count(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        copies = self.copies[event.topic, event.key, at] = self.copies.get((event.topic, event.key, at), 0) + 1
+        names = [mq.broker_name for mq in self.facts.queues(at, event.topic, event.queue_id)]
+        if copies > sum(self.sent.get((event.topic, event.key, name), 0) for name in names):
+            self.uncalled_for[event.key,] = ms
 
 
 class attempts_are_used(Rule):

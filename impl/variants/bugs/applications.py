@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace as changed
 
 from impl.client.default_send import DefaultSend
 from impl.client.mq_fault_strategy import MQFaultStrategy
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.send_kernel import SendKernel
-from impl.client.send_message_api import AsyncSend, SendMessageAPI
+from impl.client.send_message_api import AsyncSend, SendMessageAPI, uniq_ids
 from impl.client.send_result import CommunicationMode, SendResult, SendStatus
 from impl.client.topic_publish_info import PickedQueue, TopicPublishInfo
 from impl.common.message import MessageExt
@@ -106,6 +106,18 @@ def _take_the_first(original: Callable[..., PickedQueue]) -> Callable[..., Picke
     return select_one_message_queue
 
 
+@around(SendMessageAPI, "send_async")
+def _stay_at_the_address(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def send_async(
+        self: SendMessageAPI, addr: str | None, broker_name: str, timeout_ms: int, send: AsyncSend,
+    ) -> None:
+        """That of the broker that was tried first, whichever is chosen."""
+        first = vars(self).setdefault("first_addrs", {}).setdefault(uniq_ids(send.msg), addr)
+        await original(self, first, broker_name, timeout_ms, send)
+
+    return send_async
+
+
 BUGS = (
     Variant("seeded-compressed-is-not-marked", "bug", "A long body is compressed, and no flag says so.", _IDEA,
             replacements=(_compress_without_saying_so,)),
@@ -127,4 +139,7 @@ BUGS = (
             replacements=(_call_nobody,)),
     Variant("seeded-first-queue-for-ever", "bug", "Of each broker its first queue is sent to.", _IDEA,
             replacements=(_take_the_first,)),
+    Variant("seeded-callback-retries-at-one-address", "bug",
+            "An asynchronous send that is tried again goes to the address that was tried first.",
+            "the addr of MQClientAPIImpl#onExceptionImpl", replacements=(_stay_at_the_address,)),
 )

@@ -104,6 +104,7 @@ NOTHING_LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 MANY = (tried(),) * 50
 AWARE = (0, P, ProducerStarted(ID, G, send_latency_fault_enable=True))
 PLAIN = (0, P, ProducerStarted(ID, G))
+NAMED = (0, A, BrokerStarted(A, A, 0))
 RENAMED = (0, A, BrokerStarted(A, "broker-x", 0))
 
 HISTORIES = (
@@ -141,9 +142,11 @@ HISTORIES = (
     Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
             (appended(5), appended(), answered(0), told(4, "SEND_OK")), says="is at 4 of"),
     Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
-            (appended(5, "SCHEDULE_TOPIC_XXXX"), appended(5, at="broker-b"), answered(0), told(4, "SEND_OK"))),
-    Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
-            (RENAMED, appended(5), answered(0), told(4, "SEND_OK"))),
+            (appended(5, "SCHEDULE_TOPIC_XXXX"), answered(0), told(4, "SEND_OK"))),
+    Written("result_is_what_the_broker_says", (appended(at="broker-b"), answered(0), told(4, "SEND_OK")),
+            (appended(at="broker-b"), appended(), answered(0), told(4, "SEND_OK")), says="is at 4 of"),
+    Written("result_is_what_the_broker_says", (RENAMED, appended(), answered(0), told(4, "SEND_OK")),
+            (NAMED, RENAMED, appended(), answered(0), told(4, "SEND_OK"))),
     Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
             (appended(4, HALF[2].topic), appended(5), answered(0), told(4, "SEND_OK"))),
     Written("attempts_are_no_more_than_asked", (asked(1), tried(4)), (asked(1), tried(3), tried(4, key="other")),

@@ -60,6 +60,8 @@ def ended(ms: int, state: str) -> Told:
 SLAVE = "broker-a-slave"
 LEADS, SLAVE_LEADS, OTHER_LEADS = (
     (0, A, BrokerStarted(A, A, 0)), (0, SLAVE, BrokerStarted(SLAVE, A, 0)), (0, B, BrokerStarted(B, B, 0)))
+RENAMED = (0, A, BrokerStarted(A, "broker-x", 0))
+OF_OTHERS = QUEUES[0]._replace(topic="others")
 CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
@@ -90,8 +92,16 @@ HISTORIES = (
             kept=(appended(1, "j", queue_id=1), tried(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC", queue_id=1))),
     Written("sent_once_is_stored_once", broken=(appended(1), appended(2, at=B)), causes=(),
             kept=(appended(1), appended(2, topic="RMQ_SYS_TRANS_HALF_TOPIC"), appended(3, "other"))),
-    Written("sent_once_is_stored_once", broken=(tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
+    Written("sent_once_is_stored_once", broken=(
+        tried(0, key="j,k"), tried(0, 2, key="j,k"), appended(1), appended(2)), causes=("P6",),
             kept=(tried(0, oneway=True), appended(1), appended(2)), kept_views=FAILS),
+    Written("sent_once_is_stored_once", broken=(tried(0), tried(0, 2, QUEUES[2]), appended(1), appended(2)), causes=()),
+    Written("sent_once_is_stored_once", broken=(tried(0), tried(0, 2, QUEUES[2]), appended(1), appended(2, at=B)),
+            causes=("P6",)),
+    Written("sent_once_is_stored_once", broken=(tried(0), tried(0, 2, OF_OTHERS), appended(1), appended(2)), causes=()),
+    Written("sent_once_is_stored_once", broken=(
+        LEADS, RENAMED, tried(0), tried(0, 2, QUEUES[0]._replace(broker_name="broker-x")), appended(1), appended(2)),
+            causes=("P6",)),
     Written("sent_once_is_stored_once", broken=(tried(0, oneway=True), appended(1), appended(2)), causes=()),
     Written("sent_once_is_stored_once", broken=(DELAYED, appended(1), RESTARTED, appended(3)), causes=("V19",),
             kept=(DELAYED, appended(1), RESTARTED)),
