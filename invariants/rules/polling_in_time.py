@@ -145,10 +145,12 @@ class polled_is_committed(Duty):
     have any more it need not be sent.
     """
 
+    shipped = "violated: X27 what waits of a topic that was unsubscribed"
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown"
     about = "at group mq"
     within_ms = deadlines.polled_is_sent
-    excuses = (BROKER_AWAY, clock_was_set("at"))
+    excuses = (BROKER_AWAY, clock_was_set("at"), cause(
+        "X27", "its application has unsubscribed a topic", when=lambda rule, told: told.about[:2] in rule.left))
     late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
             "committed that for {waited_ms} ms")
 
@@ -156,6 +158,7 @@ class polled_is_committed(Duty):
     # polls began, with what was polled before each.
     polled, committed, sent, marks = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(4))
     stopping = Kept("at group", begins=(events.PollerStopping,))
+    left = Kept("at group", begins=(events.TopicLeft,))
 
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:

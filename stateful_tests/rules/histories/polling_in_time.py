@@ -212,6 +212,8 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), ASKED), (polled(5), polls(3, auto_commit=False))),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), sent(6), polls(5))),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), polls(3), sought(ms=4))),
+    Written("polled_is_committed", (leaves(0), polled(5), polls(3)), causes=("X27",)),
+    Written("polled_is_committed", (leaves(0, group="H"), polled(5), polls(3)), causes=()),
     Written("polled_is_committed", (polled(5), polls(3)), (polled(5), polls(3), has(MQ2, ms=4))),
     Written("polled_is_committed", (has(MQ, ms=4), polled(5), ASKED, has(MQ, ms=4)), (polled(5), sought(ms=2), ASKED)),
     Written("polled_is_committed", (polled(5), polls(3), looks(SENT_MS + 4), KILLED),
