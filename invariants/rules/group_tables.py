@@ -10,6 +10,7 @@ from impl import events
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import is_tag_type
 from impl.events import (
+    BrokerStarted,
     ClientChannelClosed,
     ClockJumped,
     ConsumerRegistered,
@@ -238,7 +239,7 @@ class replies_find_the_producer(Rule):
 
 
 class producers_are_known(Promise):
-    """After the last fault every broker knows the producer that each living client has, and no other.
+    """After the last fault every broker that is up knows the producer that each living client has, and no other.
 
     A consumer whose heartbeats are refused expires, and its connection ends; its producer is back with the next one.
     """
@@ -256,6 +257,7 @@ class producers_are_known(Promise):
     )
 
     set_back = Kept("at", survives="all", begins=(Match(ClockJumped, having=lambda one: one.ms < 0),))
+    up = Kept("at", begins=(BrokerStarted,))
 
     def is_unknown_to(self, at: str, _: str, client_id: str) -> bool:
         """Whether the client has consumers, and these speak to other brokers only."""
@@ -273,7 +275,7 @@ class producers_are_known(Promise):
                      for pair in self.views.producing(one.machine)}
         consuming |= set(self.views.polling())
         sending = set(self.views.sending())
-        for broker in self.views.brokers():
+        for broker in (one for one in self.views.brokers() if (one.machine,) in self.up):
             right = consuming if broker.broker_id else consuming | sending  # only consumers speak to slaves
             known = {(group, who) for (group, _), who in self.views.producers(broker.machine).items()}
             for group, client_id in sorted(known ^ right, key=str):

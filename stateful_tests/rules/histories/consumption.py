@@ -86,6 +86,9 @@ def counting(messages: int, size_bytes: int) -> Tables:
 HISTORIES = (
     *(Written("cache_is_counted", (), views=wrong, kept=(), kept_views=counting(1, 10), says="counts 1 messages of 10")
       for wrong in (counting(0, 0), counting(1, 9), counting(2, 10))),
+    Written("cache_is_counted", (taken(), found(100, 101), found(101)), views=counting(1, 9), causes=("V3",)),
+    Written("cache_is_counted", (found(100), taken(), found(100, 101), found(101, mq=MQ2)), views=counting(1, 9),
+            causes=()),
     Written("pulls_follow_one_another", (taken(), pulled(101)), (taken(), pulled(100))),
     Written("pulls_follow_one_another", (taken(), pulled(100), found(100, 101), pulled(103)),
             (taken(), pulled(100), found(100, 101), pulled(102), pulled(102))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import invariants.rules.group_tables  # noqa: F401  # declares the rules
 from impl.events import (
+    BrokerStarted,
     ClientChannelClosed,
     ClockJumped,
     ConsumerRegistered,
@@ -15,6 +16,7 @@ from stateful_tests.rules.histories.membership import BROKER, consumer
 from stateful_tests.rules.written import Tables, Written
 
 B, C, P, AT = "broker-a", "c1", "P", "c1:1"
+UP = (0, B, BrokerStarted(B, B, 0))
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 SPEAKS = (2, B, ProducerRegistered(B, P, C, AT))
 REFUSED = (1, B, HeartbeatRefused(B, "G", C, AT))
@@ -40,18 +42,20 @@ HISTORIES = (
             views=_SENDING, kept_views=_SENDING),
     Written("replies_find_the_producer", broken=(SPEAKS,), views=Tables(reply_connections={"c2": AT}),
             kept=(SPEAKS,), kept_views=Tables(reply_connections={C: AT})),
-    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
-            kept=(SPEAKS,), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
-    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_RUNS, producers={}),
-            kept=(SPEAKS,), kept_views=Tables(**{**_RUNS, "known_addresses": {("broker-b", 0): "broker-b:1"}},
+    Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_RUNS, producers={}),
+            kept=(UP, SPEAKS), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_RUNS, producers={}),
+            kept=(UP, SPEAKS), kept_views=Tables(**{**_RUNS, "known_addresses": {("broker-b", 0): "broker-b:1"}},
                                               producers={})),
-    Written("producers_are_known", broken=(SPEAKS,), views=Tables(**_SENDS, producers={}),
-            kept=(SPEAKS,), kept_views=Tables(**_SENDS, producers={(P, AT): C})),
-    Written("producers_are_known", broken=(), views=Tables(**_STARTS, producers={(P, AT): C}),
-            kept=(SPEAKS,), kept_views=Tables(**_STARTS, producers={})),
-    Written("producers_are_known", broken=(REFUSED, ENTERED), views=Tables(**_RUNS, producers={}), kept=(REFUSED,)),
-    *(Written("producers_are_known", broken=(other, SPEAKS), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
-              kept=(SET, SPEAKS)) for other in (SET_FORWARD, (1, B, ClockJumped(0)))),
-    Written("producers_are_known", broken=(SET, SPEAKS), views=Tables(**_RUNS, producers={}),
-            kept=(SET, SPEAKS), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_SENDS, producers={}),
+            kept=(UP, SPEAKS), kept_views=Tables(**_SENDS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_RUNS, producers={}), kept=(SPEAKS,)),
+    Written("producers_are_known", broken=(UP,), views=Tables(**_STARTS, producers={(P, AT): C}),
+            kept=(UP, SPEAKS), kept_views=Tables(**_STARTS, producers={})),
+    Written("producers_are_known", broken=(UP, REFUSED, ENTERED), views=Tables(**_RUNS, producers={}),
+            kept=(UP, REFUSED)),
+    *(Written("producers_are_known", broken=(UP, other, SPEAKS), views=Tables(brokers=[BROKER], producers={(P, AT): C}),
+              kept=(UP, SET, SPEAKS)) for other in (SET_FORWARD, (1, B, ClockJumped(0)))),
+    Written("producers_are_known", broken=(UP, SET, SPEAKS), views=Tables(**_RUNS, producers={}),
+            kept=(UP, SET, SPEAKS), kept_views=Tables(**_RUNS, producers={(P, AT): C})),
 )
