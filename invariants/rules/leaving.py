@@ -55,7 +55,10 @@ class leaver_has_committed(Rule):
 
 
 class goodbye_reaches_all_brokers(Rule):
-    """Who leaves says goodbye to each broker that it knows, master or slave, and that lists it."""
+    """Who leaves says goodbye to each broker that it knows, master or slave, and that lists it.
+
+    A broker that has started since lists it no more.
+    """
 
     cite = "MQClientInstance#unregisterClient"
     about = "at group broker"
@@ -78,6 +81,11 @@ class goodbye_reaches_all_brokers(Rule):
             running[one] for one in sorted(addresses) if one in running
             and event.client_id in self.views.listed(running[one], event.group)}
         self.heard.drop(lambda key: key[:2] == (event.client_id, event.group))
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, __: events.BrokerStarted) -> None:
+        for known in self.known.values():
+            known.discard(at)
 
     @on(events.ConsumerShutDown)
     def ends(self, _: int, at: str, event: events.ConsumerShutDown) -> Iterator[Told]:

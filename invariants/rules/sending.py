@@ -20,7 +20,7 @@ _BUSY, _RETRIED = 2, frozenset({1, 14, 16, 17, 204, 205})
 _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
-_UNKNOWN = "its broker has no address"
+_UNKNOWN, _UNROUTED = "its broker has no address", "no route was known when it began"
 _FIRST, _LATER, _ABSENT = "first attempt", "later attempt", "broker of which it has none"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
@@ -201,6 +201,8 @@ class attempts_are_used(Rule):
     excuses = (
         Excuse("its producer knows no route of the topic, and cannot ask for it",
                when=lambda rule, told: told.about[:3] not in rule.listed),
+        Excuse("its producer knew no route of the topic when it began, and has waited in vain for one",
+               when=lambda _, told: told.about[3] == _UNROUTED),
         Excuse("the application has chosen a queue of a broker whose address is not known",
                when=lambda _, told: told.about[3] == _UNKNOWN),
         cause("P2", "no time is left", when=lambda _, told: told.about[3] == _NO_TIME),
@@ -213,11 +215,20 @@ class attempts_are_used(Rule):
     asked = Kept("key", survives="all", begins=(events.SendAsked,), value=lambda _, event: event.attempts)
     # What was not sent yet to the queues that applications have chosen.
     chosen = Kept("key", survives="all", begins=(events.QueueChosen,), ends=(events.SendAttempted,))
+    # Where topics are routed; and what was asked for without a route, and was not sent yet.
+    routed = Kept("at group topic", begins=(LISTED,), ends=(EMPTIED,))
+    unrouted = Kept("key", survives="all", ends=(events.SendAttempted,))
+
+    @on(events.SendAsked)
+    def begins(self, ms: int, at: str, event: events.SendAsked) -> None:
+        if (at, event.group, event.topic) not in self.routed:
+            self.unrouted[event.key,] = ms
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         allowed = self.asked.get((event.key,), event.allowed)
-        why = _UNKNOWN if (event.key,) in self.chosen else _why(event)
+        why = (_UNKNOWN if (event.key,) in self.chosen else _UNROUTED if (event.key,) in self.unrouted
+               else _why(event))
         if event.attempts < allowed and event.code not in _HOPELESS:
             yield self.told(f"{at} gives {event.key} up after {event.attempts} of {allowed} attempts: "
                             f"{why}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",

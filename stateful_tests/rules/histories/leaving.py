@@ -125,6 +125,7 @@ HISTORIES = (
     Written(WHOLE, (STOPS, OVER), (STOPS, OVER), views=known(), kept_views=known(known_addresses={})),
     Written(WHOLE, (DOWN, UP, STOPS, OVER), (DOWN, STOPS, OVER), views=known()),
     Written(WHOLE, (STOPS, OVER), (STOPS, DOWN, OVER), views=known()),
+    Written(WHOLE, (STOPS, at(6), OVER), (STOPS, (6, *UP[1:]), OVER), views=known()),
     Written(WHOLE, (STOPS, OVER), (STOPS, OVER), views=known(), kept_views=FAILS),
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5), HEARD), views=known(), bounds=CALM),
     Written(SPEAKS, (UP, heartbeats(5), at(LATE_MS + 6), HEARD), (UP, heartbeats(5), at(LATE_MS + 5), HEARD),

@@ -14,6 +14,7 @@ from impl.events import (
     PublishInfoUpdated,
     QueueChosen,
     SendAnswered,
+    SendAsked,
     SendAttempted,
     SendFailed,
 )
@@ -65,6 +66,7 @@ OF_OTHERS = QUEUES[0]._replace(topic="others")
 CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
+ASKED = (0, P, SendAsked(G, "k", "orders", 3, 3_000, (7,), False))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 CUT, OF_A = frozenset(QUEUES[:3]), frozenset(QUEUES[:2])
 ONLY_A = (1, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:2]))
@@ -126,6 +128,9 @@ HISTORIES = (
     Written("attempts_are_used", broken=(GIVEN, CHOSEN, tried(2), failed(-1, 1)), causes=(),
             kept=(GIVEN, CHOSEN, failed(-1, 1))),
     Written("attempts_are_used", broken=(GIVEN, failed(-1, 0)), kept=(NOTHING_GIVEN, failed(-1, 0)), causes=()),
+    Written("attempts_are_used", broken=(GIVEN, ASKED, failed(-1, 0)), kept=(ASKED, GIVEN, failed(-1, 0)), causes=()),
+    Written("attempts_are_used", broken=(ASKED, GIVEN, tried(2), failed(-1, 1)), causes=(),
+            kept=(GIVEN, NOTHING_GIVEN, ASKED, GIVEN, failed(-1, 0))),
     Written("attempts_are_used", broken=(NOTHING_GIVEN, GIVEN, failed(-1, 0)), causes=(),
             kept=(GIVEN, NOTHING_GIVEN, failed(-1, 0))),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
