@@ -103,6 +103,12 @@ class Asked(Rule):
         for key in [key for key, (asked, _) in self.pulls.items() if asked == at]:
             del self.pulls[key]
 
+    @on(events.ConnectionMade)
+    def connects(self, _: int, at: str, event: events.ConnectionMade) -> None:
+        """Who connects again has lost the connection on which he has asked."""
+        for key in [key for key, (asked, _) in self.pulls.items() if (key[0], asked) == (at, event.server)]:
+            del self.pulls[key]
+
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
         """Who is polled does not hear of what he has given up."""

@@ -13,6 +13,7 @@ from impl.events import (
     BrokerStopping,
     ClockDrifts,
     ClockJumped,
+    ConnectionMade,
     ConsumerRegistered,
     ConsumerShutDown,
     ConsumerStopping,
@@ -273,6 +274,9 @@ HISTORIES = (
             kept_views=Tables(brokers=[ALIVE.answers["brokers"][0]._replace(machine="broker-b")])),
     *(Written("held_pull_ends_in_its_time", (pulled(1), arrived(2)), (pulled(1), one), views=ALIVE,
               bounds=CALM) for one in (*GONE, STOPS, ENDS, BEGINS, RENAMED)),
+    *(Written("held_pull_ends_in_its_time", (pulled(1), (2, *other)), (pulled(1), (2, C, ConnectionMade(A, "c1:2"))),
+              views=ALIVE, bounds=CALM)
+      for other in ((C, ConnectionMade("broker-b", "c1:2")), ("c2", ConnectionMade(A, "c2:2")))),
     Written("held_pull_ends_in_its_time", (pulled(1), pulled(2, mq=MQ2)),
             (pulled(1), pull_answered(2), pulled(3), pull_answered(4)), views=ALIVE, bounds=CALM),
     Written("empty_answer_has_waited", (pulled(1), pull_answered(15_000, NOTHING)),
