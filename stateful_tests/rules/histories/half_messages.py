@@ -16,6 +16,7 @@ from impl.events import (
     ClockJumped,
     EndTransactionTaken,
     HalfMessageEnded,
+    LogExpired,
     MessageAppended,
     MessageDispatched,
     OpMessagesRead,
@@ -101,6 +102,11 @@ def taken(place: int, state: str = COMMIT) -> Told:
 def put_back(ms: int) -> Told:
     """A broker has put it back, to ask about it."""
     return appended(ms, RMQ_SYS_TRANS_HALF_TOPIC)
+
+
+def expired(ms: int = 12, at: str = A) -> Told:
+    """The oldest files of its log are gone."""
+    return ms, at, LogExpired(at, 400)
 
 
 def read(ms: int, upto: int, at: str = A) -> Told:
@@ -204,6 +210,11 @@ HISTORIES = (
             kept=(*PUTS[:2], COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS)), causes=("T6",)),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, NOTED, SEEN, ASKED_FOR, asked(LATE_MS)),
             kept=(HALF, COMMITTED, NOTED, SEEN_LATE, ASKED_FOR, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
+    # Files of the log go between the end and the next check.
+    *(Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, *broken, asked(LATE_MS)), causes=(),
+              kept=(HALF, COMMITTED, NOTED, SEEN, expired(), ASKED_FOR, asked(LATE_MS))) for broken in (
+        (expired(NOTED[0]), NOTED, SEEN, ASKED_FOR), (NOTED, SEEN, expired(at="broker-b"), ASKED_FOR),
+        (NOTED, SEEN, ASKED_FOR, expired(ASKED_FOR[0])))),
     # The check makes a topic and registers it, while the half message is committed, and no thread stands still.
     *(Written("ended_half_message_is_left_alone", bounds=CALM, broken=(HALF, *broken, asked(LATE_MS)),
               kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
