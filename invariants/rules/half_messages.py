@@ -14,7 +14,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRANS_OP_HALF_TOPIC,
 )
 from invariants.rules import deadlines
-from invariants.rules.delays import still_kept
+from invariants.rules.delays import comes_up_without, lost_power, still_kept
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.past import Reported
@@ -51,7 +51,8 @@ class rolled_back_stays_hidden(Rule):
 class half_message_ends_at_last(Promise):
     """A half message that a broker has kept is in its topic, or its producer has said that it is rolled back.
 
-    Only what was stored before the world healed is looked for, where its producers answer each check truly.
+    Only what was stored before the world healed is looked for, where its producers answer each check truly. A check
+    puts a half message back, and goes on behind the record before: who loses power may lose the copy alone.
     """
 
     shipped = "violated: T3 a check gives up"
@@ -86,10 +87,14 @@ class half_message_ends_at_last(Promise):
         """See Promise."""
         for machine, kept in still_kept(self, self.half, self.over):
             for given_up in (False, True):
-                left = [key for key in kept if ((key,) in self.given_up) is given_up]
+                left = [key for key in kept if ((key,) in self.given_up) is given_up and not self._has_lost_copy(key)]
                 if left:
                     yield self.told(f"{machine} has {len(left)} half messages that have not ended, {left[0]} first",
                                     machine, given_up)
+
+    def _has_lost_copy(self, key: str) -> bool:
+        last = self.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
+        return last is not None and lost_power(self, last, comes_up_without(self, last))
 
 
 class Checked(Promise):

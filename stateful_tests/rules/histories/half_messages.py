@@ -22,6 +22,7 @@ from impl.events import (
     OpMessagesRead,
     ProcessKilled,
     SendAttempted,
+    StoreLoaded,
     TopicConfigUpdated,
     WorldHealed,
 )
@@ -104,6 +105,16 @@ def put_back(ms: int) -> Told:
     return appended(ms, RMQ_SYS_TRANS_HALF_TOPIC)
 
 
+def dies(*, power_loss: bool) -> Told:
+    """The process of the broker ends."""
+    return 3, A, ProcessKilled(1, power_loss=power_loss)
+
+
+def loads(end: int) -> Told:
+    """Its log ends here when it comes up."""
+    return 3, A, StoreLoaded(A, 0, end, "ASYNC_FLUSH")
+
+
 def expired(ms: int = 12, at: str = A) -> Told:
     """The oldest files of its log are gone."""
     return ms, at, LogExpired(at, 400)
@@ -153,6 +164,10 @@ HISTORIES = (
     Written("half_message_ends_at_last", broken=(HALF, GIVEN_UP, HEALED), views=FAILED, causes=("T3",)),
     Written("half_message_ends_at_last", broken=(HALF, HEALED), views=FAILED, causes=()),
     Written("half_message_ends_at_last", broken=(HALF, HEALED), kept=(HALF, SET, HEALED), views=KEPT),
+    *(Written("half_message_ends_at_last", broken=(HALF, BEHIND, *broken, HEALED), views=KEPT,
+              kept=(HALF, BEHIND, dies(power_loss=True), loads(100), HEALED))
+      for broken in ((dies(power_loss=True), loads(101)), (dies(power_loss=False), loads(100)),
+                     (dies(power_loss=True),))),
     Written("check_passes_every_half_message", broken=(half(1, 4), half(2, 5), HEALED), views=checked(upto=5),
             kept=(half(1, 4), half(2, 5), HEALED, half(10, 6)), kept_views=checked(upto=6),
             says="is at 5 of its half messages, which end at 6"),
