@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RETRY_GROUP_TOPIC_PREFIX
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
@@ -64,7 +64,7 @@ class message_is_born_when_it_is_sent(Rule):
     """The time at which a message was born is that of its send, by the clock of its producer.
 
     It is not before the send, and not after the last request that has named it. So says a message that is given for the
-    first time; a copy that a consumer has sent has a time of its own.
+    first time, and of its own topic; a copy that a consumer has sent has a time of its own.
     """
 
     cite = "DefaultMQProducerImpl#sendKernelImpl: setBornTimestamp, SendMessageProcessor#asyncSendMessage"
@@ -87,6 +87,8 @@ class message_is_born_when_it_is_sent(Rule):
 
     @on(events.MessagesGiven)
     def gives(self, ms: int, __: str, event: events.MessagesGiven) -> Iterator[Told]:
+        if event.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
+            return
         for key, attempts, born_ms in zip(event.keys, event.attempts, event.born_ms, strict=False):
             at, sent_ms, asked_ms = self.sent.get((key,), ("", 0, 0))
             last_ms = sent_ms + self.tried_ms.get((key,), ms) - asked_ms

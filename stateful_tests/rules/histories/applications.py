@@ -103,6 +103,7 @@ LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 NOTHING_LISTED = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 MANY = (tried(),) * 50
 AWARE = (0, P, ProducerStarted(ID, G, send_latency_fault_enable=True))
+COPY = (5, C, born(104)[2]._replace(mq=MessageQueue("%RETRY%G", A, 0)))
 PLAIN = (0, P, ProducerStarted(ID, G))
 NAMED = (0, A, BrokerStarted(A, A, 0))
 RENAMED = (0, A, BrokerStarted(A, "broker-x", 0))
@@ -125,6 +126,7 @@ HISTORIES = (
     Written("message_is_born_when_it_is_sent", (wants(100), born(99)), (asked(1), born(99), born(99, key="other"))),
     Written("message_is_born_when_it_is_sent", (wants(100, "j,k"), born(99)), (wants(100, "j,k"), born(99, 1))),
     Written("message_is_born_when_it_is_sent", (wants(100), tries(2), born(99)), (tries(2), born(99))),
+    Written("message_is_born_when_it_is_sent", (wants(100), tries(4), born(104)), (wants(100), tries(4), COPY)),
     Written("message_is_left_as_it_was", (asked(1), told(4, "SEND_OK", contents=(8,))),
             (asked(1), told(4, "SEND_OK", contents=(7,)), told(5, "SEND_OK", "other", contents=(8,)), told(6))),
     Written("outcome_is_told_once", (told(4), told(5, "SEND_OK")), (told(4), told(5, key="other")), causes=()),
