@@ -11,6 +11,7 @@ from impl.events import (
     BrokerStopping,
     ConsumerStarted,
     ConsumerStopping,
+    MessageAppended,
     MessagesAnswered,
     MessagesFound,
     MessagesSettled,
@@ -60,6 +61,11 @@ def found(*offsets: int, mq: MessageQueue = MQ, ms: int = 2) -> Told:
     return ms, C, MessagesFound(ID, G, mq, offsets)
 
 
+def put(key: str = "k", at: str = B) -> Told:
+    """A broker puts a message."""
+    return 0, at, MessageAppended(at, "orders", 0, 101, 0, 100, key)
+
+
 def settled(*offsets: int, ms: int = 3, mq: MessageQueue = MQ) -> Told:
     """A client has read messages."""
     return ms, C, MessagesSettled(ID, G, mq, offsets)
@@ -86,9 +92,12 @@ def counting(messages: int, size_bytes: int) -> Tables:
 HISTORIES = (
     *(Written("cache_is_counted", (), views=wrong, kept=(), kept_views=counting(1, 10), says="counts 1 messages of 10")
       for wrong in (counting(0, 0), counting(1, 9), counting(2, 10))),
-    Written("cache_is_counted", (taken(), found(100, 101), found(101)), views=counting(1, 9), causes=("V3",)),
-    Written("cache_is_counted", (found(100), taken(), found(100, 101), found(101, mq=MQ2)), views=counting(1, 9),
-            causes=()),
+    *(Written("cache_is_counted", broken, (put(), put("j"), taken(), found(100, 101), found(101)),
+              views=counting(1, 9), kept_views=counting(1, 9))
+      for broken in ((put(), put("j"), taken(), found(100, 101)), (put(), put(), taken(), found(100, 101), found(101)),
+                     (put(), put("j"), found(101), taken(), found(101)),
+                     (put(), put("j"), taken(), found(101), found(101, mq=MQ2)),
+                     (put(), put("j", at="broker-b"), taken(), found(101), found(101)))),
     Written("pulls_follow_one_another", (taken(), pulled(101)), (taken(), pulled(100))),
     Written("pulls_follow_one_another", (taken(), pulled(100), found(100, 101), pulled(103)),
             (taken(), pulled(100), found(100, 101), pulled(102), pulled(102))),
