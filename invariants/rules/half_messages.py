@@ -189,7 +189,8 @@ class half_message_is_asked_about_so_often(Rule):
 def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
     """Whether the check had not read yet what was noted of the end of a half message when it last put it back.
 
-    A round takes CHECK_ROUND_MS at most, by the clock of its broker, and reads no more when it has found nothing.
+    A round takes CHECK_ROUND_MS at most, by the clock of its broker, and reads no more when it has found nothing: so
+    does one that begins at an op message whose record is gone with the oldest files of the log.
     """
     asked, since_ms = _put_back(rule, key)
     if asked is None:
@@ -199,7 +200,9 @@ def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
         return False
     dispatched = _dispatched(rule, noted)
     lost_ms = -sum(min(one.event.ms, 0) for one in rule.past.of(events.ClockJumped, at=asked.at, since=noted.place))
-    return dispatched is None or asked.ms - dispatched.ms <= deadlines.round_ended(rule.bounds) + lost_ms
+    expired = rule.past.of(events.LogExpired, at=asked.at, since=noted.place)
+    return (dispatched is None or asked.ms - dispatched.ms <= deadlines.round_ended(rule.bounds) + lost_ms
+            or any(one.place < asked.place for one in expired))
 
 
 def _noted(rule: ended_half_message_is_left_alone, asked: Reported, since_ms: float) -> Reported | None:
@@ -235,18 +238,6 @@ def _stood_to_register(rule: ended_half_message_is_left_alone, key: str) -> bool
     return any(one.ms <= known_ms <= asked.ms <= one.ms + deadlines.registered(rule.bounds) for one in made)
 
 
-def _has_lost_files(rule: ended_half_message_is_left_alone, key: str) -> bool:
-    """Whether a broker has deleted files of its log between the end of a half message and its being put back.
-
-    TransactionalMessageServiceImpl#fillOpRemoveMap begins at the first op message that is not done: where its record is
-    gone nothing is found, and who is old enough is asked for.
-    """
-    asked, since_ms = _put_back(rule, key)
-    noted = None if asked is None else _noted(rule, asked, since_ms)
-    return asked is not None and noted is not None and any(
-        one.place < asked.place for one in rule.past.of(events.LogExpired, at=asked.at, since=noted.place))
-
-
 def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
     """Whether a broker has put a half message back, and ended before it had written how far its check had come.
 
@@ -275,8 +266,6 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: told.about in rule.elsewhere and rule.put.get(told.about, 0) <= 1),
         Excuse("the round of checks had not read yet what says that it has ended",
                when=lambda rule, told: _is_not_read(rule, told.about[0])),
-        Excuse("files of its broker's log are gone since it has ended: a check that begins in them finds no ends there",
-               when=lambda rule, told: _has_lost_files(rule, told.about[0])),
         Excuse("its broker's check had looked before it ended, and has registered the topic of what it gives up since",
                when=lambda rule, told: _stood_to_register(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",

@@ -168,7 +168,8 @@ class sent_once_is_stored_once(Rule):
         for one in event.key.split(","):
             place = event.mq.topic, one, event.mq.broker_name
             self.sent[place] = self.sent.get(place, 0) + 1
-            self.again.update({(one,): ms} if event.attempt > 1 else {})
+            if event.attempt > 1:
+                self.again[one,] = ms
         if event.oneway:
             self.oneway[event.key,] = ms
 

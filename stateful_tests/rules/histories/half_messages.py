@@ -229,7 +229,7 @@ HISTORIES = (
     *(Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, *broken, asked(LATE_MS)), causes=(),
               kept=(HALF, COMMITTED, NOTED, SEEN, expired(), ASKED_FOR, asked(LATE_MS))) for broken in (
         (expired(NOTED[0]), NOTED, SEEN, ASKED_FOR), (NOTED, SEEN, expired(at="broker-b"), ASKED_FOR),
-        (NOTED, SEEN, ASKED_FOR, expired(ASKED_FOR[0])))),
+        (NOTED, SEEN, read(12, 1), expired(), ASKED_FOR), (NOTED, SEEN, ASKED_FOR, expired(ASKED_FOR[0])))),
     # The check makes a topic and registers it, while the half message is committed, and no thread stands still.
     *(Written("ended_half_message_is_left_alone", bounds=CALM, broken=(HALF, *broken, asked(LATE_MS)),
               kept=(HALF, made(0), COMMITTED, NOTED, SEEN, appended(REGISTERED_MS, RMQ_SYS_TRANS_HALF_TOPIC),
