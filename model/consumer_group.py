@@ -159,7 +159,8 @@ class Rebalancing(Group, without=("apply",)):
     """A group whose members take what a list gives them one queue after another.
 
     A queue of its share that a member cannot lock, or whose offset it cannot read, stays away for now: such a run has
-    ended, and the member has not `rebalanced`.
+    ended, and the member has not `rebalanced`. Neither has one whose route has changed so lately that the run may have
+    divided the queues of the former one.
     """
 
     gives: Rigid[tuple[Member, Set[Member], Queue], Bool]   # by its own strategy and route the member gets the queue
@@ -199,7 +200,8 @@ def settle(s: Rebalancing, m: Member) -> None:
     require(s.up[m], s.fetched[m],
             forall(s.holds[m, q].implies(s.gives[m, s.answer[m], q]) for q in every(Queue)),
             by="RebalanceImpl#rebalanceByTopic")
-    s.rebalanced[m] = s.heard[m] & forall(s.gives[m, s.answer[m], q].implies(s.holds[m, q]) for q in every(Queue))
+    s.rebalanced[m] = s.heard[m] & forall(
+        s.gives[m, s.answer[m], q].implies(s.holds[m, q] & ~s.spares[m, s.answer[m], q]) for q in every(Queue))
     s.fetched[m] = FALSE
 
 

@@ -11,6 +11,7 @@ from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import is_of_another, is_on_another
+from invariants.rules.orders import OFFSET
 from invariants.rules.rule import Kept, Rule, Told, after, on
 
 
@@ -88,6 +89,15 @@ def _was_begun_before(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     return last == reset_to and machine_of(former) == key[0] and is_in_between
 
 
+def _was_ordered(rule: commits_go_down_by_resets_only, told: Told) -> bool:
+    """Whether its sender is an operator who has said that the offset is to be this, and has not said the other since."""
+    at, group, mq, offset, connection, last, _ = told.about
+    this, other = (rule.past.last(
+        events.OrderGiven, at=machine_of(connection), server=at, kind=OFFSET,
+        name=f"{group} {mq.topic} {mq.queue_id}", wanted=(one,)) for one in (offset, last))
+    return this is not None and (other is None or other.place < this.place)
+
+
 class commits_go_down_by_resets_only(Rule):
     """Without a reset the committed offset of a queue does not go down.
 
@@ -108,6 +118,7 @@ class commits_go_down_by_resets_only(Rule):
         Excuse("the greater one is that of a reset, and came when its sender had asked for the offset to begin at",
                when=_was_begun_before),
         Excuse("the broker has not what its sender had read, and has told it to go back", when=_was_corrected),
+        Excuse("an operator has set the offset by hand", when=_was_ordered),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),

@@ -16,11 +16,12 @@ _STORED = frozenset({0, 10, 11, 12})
 _NOT_STORED = frozenset({2, 13, 14, 16, 17, 10001, 10003, 10004, 10005})
 """SYSTEM_BUSY, MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, NO_PERMISSION, TOPIC_NOT_EXIST, and those ClientErrorCodes that
 say that no broker was reached: what fails with them is, by what they say, not stored."""
-_BUSY, _RETRIED = 2, frozenset({1, 14, 16, 17, 204, 205})
+_BUSY, _NO_BROKER, _RETRIED = 2, 10003, frozenset({1, 14, 16, 17, 204, 205})
 _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _UNKNOWN, _UNROUTED = "its broker has no address", "no route was known when it began"
+_REROUTED = "its topic had other queues before it was sent"
 _FIRST, _LATER, _ABSENT = "first attempt", "later attempt", "broker of which it has none"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
@@ -206,6 +207,8 @@ class attempts_are_used(Rule):
                when=lambda _, told: told.about[3] == _UNROUTED),
         Excuse("the application has chosen a queue of a broker whose address is not known",
                when=lambda _, told: told.about[3] == _UNKNOWN),
+        Excuse("it is asynchronous, and so has chosen once; its broker has no address, as the route has changed since",
+               when=lambda _, told: told.about[3] == _REROUTED),
         cause("P2", "no time is left", when=lambda _, told: told.about[3] == _NO_TIME),
         cause("P5", "a broker was busy", when=lambda _, told: told.about[3] == _REFUSED),
         cause("P7", "a broker has answered an asynchronous send", when=lambda _, told: told.about[3] == _ANSWERED),
@@ -229,11 +232,20 @@ class attempts_are_used(Rule):
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         allowed = self.asked.get((event.key,), event.allowed)
         why = (_UNKNOWN if (event.key,) in self.chosen else _UNROUTED if (event.key,) in self.unrouted
-               else _why(event))
+               else _REROUTED if self.has_chosen_before(at, event) else _why(event))
         if event.attempts < allowed and event.code not in _HOPELESS:
             yield self.told(f"{at} gives {event.key} up after {event.attempts} of {allowed} attempts: "
                             f"{why}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
                             event.client_id, event.group, event.topic, why)
+
+    def has_chosen_before(self, at: str, event: events.SendFailed) -> bool:
+        """Whether an asynchronous send has no broker, and its producer was given another list before it was sent."""
+        asked = self.past.last(events.SendAsked, at=at, key=event.key)
+        if asked is None or not asked.event.asynchronous or event.code != _NO_BROKER:
+            return False
+        sent = self.past.last(events.SendAttempted, since=asked.place, at=at, key=event.key)
+        return sent is None and self.past.last(
+            events.PublishInfoUpdated, since=asked.place, at=at, group=event.group, topic=event.topic) is not None
 
 
 class retry_reaches_another_broker(Rule):

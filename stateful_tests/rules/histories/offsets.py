@@ -16,6 +16,7 @@ from impl.events import (
     OffsetCorrected,
     OffsetReset,
     OffsetSent,
+    OrderGiven,
     ProcessKilled,
     ProcessPaused,
     PullSuspended,
@@ -57,6 +58,11 @@ def answered(ms: int, offset: int) -> Told:
 def sent(ms: int, at: str, offset: int) -> Told:
     """A client commits."""
     return ms, at, OffsetSent(at, G, MQ, offset)
+
+
+def ordered(ms: int, offset: int | None, client: str = C, server: str = B, name: str = "G orders 0") -> Told:
+    """Somebody says by hand what an offset is to be."""
+    return ms, client, OrderGiven(server, "offset", name, None if offset is None else (offset,))
 
 
 def taken(ms: int, offset: int, client: str = "c2") -> Told:
@@ -142,6 +148,13 @@ HISTORIES = (
             (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, C, ProcessPaused(1)), *TOO_LATE),
             (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, B, ProcessPaused(1)), *TOO_LATE),
             bounds=Bounds(), causes=()),
+    # Somebody sets the offset by hand.
+    *(Written("commits_go_down_by_resets_only", (START, *broken, committed(3, 5), committed(4, 4)),
+              (START, *kept, committed(3, 5), committed(4, 4)), causes=()) for kept in (
+        (ordered(1, 4),), (ordered(1, 5), ordered(2, 4)), (ordered(0, 4), ordered(1, 5), ordered(2, 4)))
+      for broken in ((ordered(1, 4), ordered(2, 5)), (ordered(1, 4, "c2"),), (ordered(1, 4, server="broker-b"),),
+                     (ordered(1, 4, name="G orders 1"),), (ordered(1, 4, name="H orders 0"),), (ordered(1, None),),
+                     (ordered(1, 3),))),
     lower((4, "c2", OffsetReset("c2", G, MQ, 5))), lower((4, "c2", OffsetReset("c2", G, MQ, 6))),
     lower(), lower(taken(2, 4)), lower(taken(3, 5)), lower(taken(4, 4)),
     lower(taken(4, 5), causes=()), lower(taken(4, 5), sent(4, "c2", 4), causes=()),

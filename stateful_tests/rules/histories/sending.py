@@ -67,6 +67,7 @@ CHOSEN = (1, P, QueueChosen(G, "k", QUEUES[0]))
 GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", QUEUES))
 DELAYED, RESTARTED = appended(0, topic="SCHEDULE_TOPIC_XXXX"), (2, A, BrokerStarted(A, A, 0))
 ASKED = (0, P, SendAsked(G, "k", "orders", 3, 3_000, (7,), False))
+ASYNC = (1, P, ASKED[2]._replace(asynchronous=True))
 NOTHING_GIVEN = (0, P, PublishInfoUpdated(ID, G, "orders", ()))
 CUT, OF_A = frozenset(QUEUES[:3]), frozenset(QUEUES[:2])
 ONLY_A = (1, P, PublishInfoUpdated(ID, G, "orders", QUEUES[:2]))
@@ -133,6 +134,16 @@ HISTORIES = (
             kept=(GIVEN, NOTHING_GIVEN, ASKED, GIVEN, failed(-1, 0))),
     Written("attempts_are_used", broken=(NOTHING_GIVEN, GIVEN, failed(-1, 0)), causes=(),
             kept=(GIVEN, NOTHING_GIVEN, failed(-1, 0))),
+    # The broker that an asynchronous send has chosen is gone before it is sent.
+    *(Written("attempts_are_used", broken=(GIVEN, *broken), kept=(GIVEN, ASYNC, OTHER, failed(10003, 1)), causes=())
+      for broken in ((ASYNC, failed(10003, 1)), (ASYNC, OTHER, failed(10001, 1)), (OTHER, failed(10003, 1)),
+                     (ASKED, OTHER, failed(10003, 1)), (ASYNC, OTHER, tried(3), failed(10003, 1)),
+                     (ASYNC, (2, P, PublishInfoUpdated(ID, G, "parcels", QUEUES)), failed(10003, 1)),
+                     (ASYNC, (2, P, OTHER[2]._replace(group="Q")), failed(10003, 1)),
+                     (ASYNC, (2, "producer2", OTHER[2]), failed(10003, 1)), (OTHER, (3, P, ASYNC[2]), failed(10003, 1)),
+                     ((1, P, ASYNC[2]._replace(key="j")), OTHER, failed(10003, 1)))),
+    *(Written("attempts_are_used", broken=(GIVEN, ASYNC, failed(10003, 1)), kept=(GIVEN, *kept, failed(10003, 1)),
+              causes=()) for kept in ((tried(0), ASYNC, OTHER), (ASYNC, OTHER, tried(3, key="j")))),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
             kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),
     Written("retry_reaches_another_broker", broken=(started(aware=False), tried(1), tried(2, 2)), causes=(),
