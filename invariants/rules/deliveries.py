@@ -17,7 +17,14 @@ from impl.decisions.names import (
     RMQ_SYS_SCHEDULE_TOPIC,
     get_retry_topic,
 )
-from impl.events import MessageAppended, MessagesAnswered, MessagesGiven, SendAttempted
+from impl.events import (
+    ForceFailed,
+    MessageAppended,
+    MessagesAnswered,
+    MessagesGiven,
+    ProcessKilled,
+    SendAttempted,
+)
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed, threads_held
 from invariants.rules.delays import (
@@ -35,7 +42,7 @@ from invariants.rules.past import Reported
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import StoredRecord
 
-SUB_ALL = "*"
+SUB_ALL, TOPICS_FILE = "*", "store/config/topics.json"
 BROADCASTING, CLUSTERING = "BROADCASTING", "CLUSTERING"  # MessageModel
 _SENT_AGAIN = Match(SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP and one.attempt > 1)
 
@@ -290,12 +297,14 @@ class every_message_is_settled(Delivered):
 
     shipped = ("violated: U4 a member that has queues of the topic does not subscribe it, "
                "V23 its copy is lost that nobody has waited for, V39 its copy waits in a level without a task, "
-               "V40 nothing is dispatched, V42 its copy was passed over")
+               "V40 nothing is dispatched, V42 its copy was passed over, V43 its queue is gone from its topic")
     excuses = (
         Excuse("the broker of its copy for another try has deleted the file of its log in which the copy was",
                when=lambda rule, told: copy_was_deleted(rule, told.about[0], told.about[2])),
         Excuse("a member that has its queue, or one of the retry topic, has no thread that a listener gives back",
                when=lambda rule, told: rule.has_no_thread(*told.about[:2])),
+        Excuse("its broker has lost its queue with its power, and could not force the table of topics before",
+               when=lambda rule, told: rule.is_without_queue(*told.about) and rule.was_not_forced(*told.about[1:])),
         cause("U4", "a member of the group does not subscribe the topic",
               when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
         cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",
@@ -306,6 +315,8 @@ class every_message_is_settled(Delivered):
               when=lambda rule, told: is_left_undispatched(rule, rule.last_put(*told.about))),
         cause("V42", "its copy for another try was put in the first second after a start, where a lost message was",
               when=lambda rule, told: was_passed_over(rule, next_copy(rule, told.about[0], told.about[2]))),
+        cause("V43", "its broker has lost its power since, and has no such queue of the topic any more",
+              when=lambda rule, told: rule.is_without_queue(*told.about)),
     )
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq key"
@@ -324,6 +335,21 @@ class every_message_is_settled(Delivered):
                    if of == group and (held == mq or held.topic == get_retry_topic(group))}
         return any(threads_held(self.past, at, group) >= (self.views.consume_threads(at, group) or inf)
                    for at in members)
+
+    def is_without_queue(self, group: str, mq: MessageQueue, key: str) -> bool:
+        """Whether a message that no listener has sent back is in a queue that its broker has lost with its power."""
+        put = self.past.last(MessageAppended, key=key, topic=mq.topic)
+        if put is None or next_copy(self, group, key) is not None:
+            return False
+        topics = self.views.topics(put.at)
+        there = mq.topic in topics and mq.queue_id < topics[mq.topic].read_queue_nums
+        return not there and bool(self.past.of(ProcessKilled, since=put.place, at=put.at, power_loss=True))
+
+    def was_not_forced(self, mq: MessageQueue, key: str) -> bool:
+        """Whether a force of the table of topics has failed at the broker of a message."""
+        put = self.past.last(MessageAppended, key=key, topic=mq.topic)
+        return put is not None and any(
+            one.event.path.startswith(TOPICS_FILE) for one in self.past.of(ForceFailed, at=put.at))
 
     def last_put(self, group: str, mq: MessageQueue, key: str) -> Reported | None:
         """When a broker put what the group is to be given next of a message."""

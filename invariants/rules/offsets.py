@@ -90,7 +90,7 @@ def _was_begun_before(rule: commits_go_down_by_resets_only, told: Told) -> bool:
 
 
 def _was_ordered(rule: commits_go_down_by_resets_only, told: Told) -> bool:
-    """Whether its sender is an operator who has said that the offset is to be this, and has not said the other since."""
+    """Whether its sender is an operator who has said that the offset is to be this, and not the other one since."""
     at, group, mq, offset, connection, last, _ = told.about
     this, other = (rule.past.last(
         events.OrderGiven, at=machine_of(connection), server=at, kind=OFFSET,

@@ -129,7 +129,7 @@ BREAKS: Mapping[str, str] = {
     "copies_keep_their_place": "V25 V32",
     "acknowledged_survives_crash": "V6",
     "acknowledged_is_on_the_disk": "V6",
-    "every_message_is_settled": "V23",
+    "every_message_is_settled": "V23 V43",
     "recovery_is_a_prefix": "V4 V7",
     "visible_is_durable": "V16",
     "store_loads_after_a_crash": "V22",

@@ -7,9 +7,10 @@ from typing import Any
 
 from impl.broker.tables import TOPICS_PATH
 from impl.client.push_consumer_config import PushConsumerConfig
-from impl.common.headers import TopicRequestHeader
+from impl.common.headers import CreateTopicRequestHeader, TopicRequestHeader
 from impl.common.request_code import RequestCode
 from impl.common.topic_config import TopicConfig
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -23,7 +24,7 @@ from impl.events import (
     SendAnswered,
     StoreRefused,
 )
-from impl.hosts.simulation.storage import NOTHING, Storage
+from impl.hosts.simulation.storage import NOTHING, UNFORCED_MS, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.remoting import Command
 from impl.store.message_store_config import FlushDiskType
@@ -41,6 +42,8 @@ FIRST_FILE = f"/{0:020}"
 ACCEPTED, BUSY, REFUSED = 0, 2, 14
 BEFORE_CLEAN_UP_MS = 59_900
 """Shortly before the first clean-up of a broker that has started at once."""
+WHAT_IS_LOST, OLDER = "", 1
+"""A choice of a loss of power, and what becomes then of what was changed lately and not forced."""
 BODY_LENGTH_AT = 84
 """Where a record says how long its body is."""
 MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -192,6 +195,24 @@ def test_v42_a_level_that_begins_beyond_the_end_of_its_queue_passes_over_what_co
         came = {event.key for _, event in world.events(MessageAppended) if event.topic == "orders"}
         assert len(put) == 2
         assert len(put & came) == 1
+
+
+def test_v43_a_loss_of_power_takes_the_queues_that_a_topic_was_given_before_it() -> None:
+    with World() as world:
+        begin(world)
+        world.run(UNFORCED_MS)
+        header = CreateTopicRequestHeader("orders", 4, 4, PERM_READ | PERM_WRITE)
+        world.ask(f"{BROKER}:10911", Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header))
+        assert produce(world, 4, queues=4) == [ACCEPTED] * 4
+        assert {one.queue_id for one in sent(world)} == {0, 1, 2, 3}
+        world.script.draw(WHAT_IS_LOST, OLDER)
+        world.simulation.kill(BROKER, power_loss=True)
+        world.script.draw(WHAT_IS_LOST, 0)
+        restart(world)
+        world.add_consumer("c1", MEMBER)
+        world.run(60_000)
+        assert len(keys(world)) == 4
+        assert {event.mq.queue_id for _, event in world.events(MessagesGiven)} == {0, 1}
 
 
 def produce_delayed(world: World, level: int) -> set[str | None]:

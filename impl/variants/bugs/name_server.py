@@ -76,7 +76,7 @@ BUGS = (
     ),
     Variant(
         "seeded-only-greater-versions-count", "bug", "A broker that has lost its last topics keeps them in all routes.",
-        "seeded: an order where there is none", replacements=(_is_greater,),
+        "seeded: an order where there is none", replacements=(_is_greater,), undoes=("topics_are_forced",),
     ),
     Variant(
         "seeded-versions-count-nothing", "bug", "Two versions of a broker's topics differ by their time alone.",

@@ -7,10 +7,12 @@ from typing import Any
 import invariants.rules.deliveries  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.route_queues import QueueData
 from impl.events import (
     ClockJumped,
     ConsumerStarted,
     DelayLevelEnded,
+    ForceFailed,
     HeartbeatRefused,
     LogExpired,
     MessageAppended,
@@ -124,12 +126,24 @@ def has(*offsets: int, member: Any = MEMBER, text: str = "*", topic: str = "orde
     """A broker has messages, and somebody reads its topic."""
     records = tuple(StoredRecord(100 * offset, topic, 0, offset, 100, f"k{offset}") for offset in offsets)
     return Tables(brokers=[MASTER], log_records=records, in_service=[member],
-                  subscribed={topic: Subscription(text, 1, None)})
+                  subscribed={topic: Subscription(text, 1, None)}, topics={topic: QueueData(B, 4, 4, 6, 0)})
 
 
 def refused(client: str) -> Told:
     """A broker objects to the heartbeat of a member."""
     return 2, B, HeartbeatRefused(B, G, client, f"{client}:1")
+
+
+def without(queues: int | None) -> Tables:
+    """The same of a broker of which so many queues of the topic are read; None: it has not the topic."""
+    tables = has(5)
+    tables.answers["topics"] = {} if queues is None else {"orders": QueueData(B, queues, 4, 6, 0)}
+    return tables
+
+
+def unforced(path: str = "store/config/topics.json.tmp", at: str = B) -> Told:
+    """A force of a file fails."""
+    return 1, at, ForceFailed(path, lost=False)
 
 
 def threads(count: int) -> Tables:
@@ -310,6 +324,16 @@ HISTORIES = (
           # V42: its copy was put in the first second after a start, where a lost message was.
           ((put_off(2, 0), loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ("V42",)),
           ((put_off(2, 0), loaded(500), copied(6)), ()), ((loaded(500), copied(6, RMQ_SYS_SCHEDULE_TOPIC)), ()))),
+    # V43: its queue is gone from the table of topics, and its broker has lost its power.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *came, HEALED), views=without(queues), causes=causes)
+      for came, queues, causes in (
+          ((OFF,), 0, ("V43",)), ((OFF,), None, ("V43",)), ((OFF,), 1, ()), ((), 0, ()), ((copied(2), OFF), 0, ()),
+          (((3, B, ProcessKilled(1, False)),), 0, ()), (((3, "broker-b", OFF[2]),), 0, ()),
+          ((OFF, appended(4, 5)), 0, ()), ((unforced(at="broker-b"), OFF), 0, ("V43",)),
+          ((unforced("store/commitlog/0"), OFF), 0, ("V43",)))),
+    *(Written("every_message_is_settled", broken=(appended(1, 5), OFF, HEALED), views=without(0), causes=("V43",),
+              kept=(*before, appended(1, 5), *came, OFF, HEALED), kept_views=without(0))
+      for before, came in (((), (unforced(),)), ((unforced(),), ()))),
     # Of two threads of who has its queue, or one of the retry topic, none is given back.
     *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=threads(2),
               kept=(appended(1, 5), taken(), never(2), never(3), HEALED), kept_views=threads(2)) for broken in (
