@@ -108,6 +108,8 @@ def moments(log: Log, found: Finding) -> Moments:
         earlier = log.last(STATED, shown, lambda place: _covers(wanted, log.things(place)))
     if earlier is None and last:
         earlier = last[0]
+    if earlier is None and shown is None:
+        earlier = _stored(log, end, about)
     divided = earlier is not None and isinstance(log.records[earlier][2], e.QueuesAssigned)
     shares = _shares(log, end, about) if divided and found.property in OF_SHARES else ()
     also = (_also(log, kinds, end, about) for kinds in ALSO.get(found.property, ()))
@@ -196,6 +198,13 @@ def _place(log: Log, found: Finding, end: int) -> int | None:
     ms, at, event = found.earlier
     return next((place for place in range(end - 1, -1, -1)
                  if log.records[place][:2] == (ms, at) and _same(log.records[place][2], event)), None)
+
+
+def _stored(log: Log, end: int, about: Things) -> int | None:
+    """Where the message of a finding was stored that no event has shown."""
+    wanted = {name: about[name] for name in ("key", "queue") if name in about}
+    return log.last((e.MessageAppended,), end, lambda place: _covers(wanted, log.things(place))) if len(
+        wanted) > 1 else None
 
 
 def _same(one: object, other: object) -> bool:
