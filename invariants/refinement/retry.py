@@ -6,9 +6,9 @@ task has come; a look is one segment. That the timer has saved the offset shows 
 process finds: until then both is tried. A stop that cannot write it, as the disk is full or a force fails, is a kill.
 
 After a loss of power, or a life as a slave, a master begins anew with what it finds. A look passes over units whose
-records are gone; of units whose file is gone nothing is said. A message is due at once if a clock that was set back
-would have it wait for longer than its delay (correctDeliverTimestamp). The promises of the model are not judged here:
-rules and observers do.
+records are gone; where the unit is gone, too, it goes on at the begin of the queue. A message is due at once if a clock
+that was set back would have it wait for longer than its delay (correctDeliverTimestamp). The promises of the model are
+not judged here: rules and observers do.
 """
 
 from __future__ import annotations
@@ -118,6 +118,10 @@ class _Level:
         saved, found = self.views.saved_delay_offsets(self.broker).get(self.level, 0), list[Finding]()
         if saved != self.value("saved"):
             found += self.step(event, ["save"]) + self.compare(saved=saved)
+        begins = min(self.moved(begin), has.looked)
+        if begins > begin:  # its unit is gone with its file: the task has gone on where the queue begins
+            self.monitor.write({("first",): begins, ("looked",): begins})
+            begin = begins
         way = ["look", "deliver_first"] if self.value("first") < begin else ["deliver_first"]
         for place in range(begin, has.looked):
             offset, due_ms = self.unit(place)

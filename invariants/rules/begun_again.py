@@ -282,15 +282,17 @@ class settled_is_not_begun_again(Beginnings):
         place = event.group, event.mq
         self.read[place] = Read(event.offset)
         if place in self.known_ms:
-            self.way = self._way(ms, at, event)
+            self.way = self._way(ms, at, event, below)
             sentence = f"{at} begins {queue_text(event.mq)} at {event.offset}, and what is settled ends at {below}"
             yield self.told(sentence, at, *place, since_ms=ms)
 
-    def _way(self, ms: int, at: str, event: events.QueueTaken) -> Way:
+    def _way(self, ms: int, at: str, event: events.QueueTaken, below: int) -> Way:
         place = event.group, event.mq
         answers = self.facts.recent_answers(at, *place, 0) or [At(ms, at, event.offset, sys.maxsize)]
         answered = next((one for one in reversed(answers) if one.offset == event.offset), answers[-1])
-        settled, counts = self.settled.get(place, {}).get(event.offset, (None, False))
+        ended = self.settled.get(place, {})
+        first = min((one for one in ended if event.offset <= one < below), default=-1)  # some were filtered away
+        settled, counts = ended.get(first, (None, False))
         since_ms, by = (-inf, "") if settled is None else settled[:2]
         lately = self.facts.recent_answers(at, *place, ms - deadlines.begun(self.bounds))
         made_up = self._is_made_up(at, event, lately)

@@ -358,7 +358,7 @@ BUGS = (
     ),
     Variant(
         "seeded-topics-are-not-written", "bug", "A broker has the topics of its first start after each start.",
-        "seeded: a file that is not written", replacements=(_write_no_topics,), over=("topics_are_forced",),
+        "seeded: a file that is not written", replacements=(_write_no_topics,),
     ),
     Variant(
         "seeded-groups-are-not-written", "bug", "A broker has no subscription groups after each start.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from impl.broker.config_files import topics_text
 from impl.broker.tables import TOPICS_PATH, BrokerTables
 from impl.common.config_manager import file_to_string, string_to_file_not_safe
 from impl.decisions.retry_level import parse_delay_level
@@ -75,13 +74,29 @@ def _index_is_forced(original: Callable[..., None]) -> Callable[..., None]:
 @replace(ScheduleMessageService, "persist")
 def _offsets_are_forced(self: ScheduleMessageService) -> None:
     """Each file is forced, and the name of the new one, before another step is made."""
-    _write_for_good(self.store.disk, self.store.config.delay_offset_store_path, self.encode())
+    disk, path = self.store.disk, self.store.config.delay_offset_store_path
+    with suppress(DiskError):
+        previous = file_to_string(disk, path)
+        for name, text in ((f"{path}.bak", previous), (f"{path}.tmp", self.encode())):
+            if text is not None:
+                string_to_file_not_safe(disk, name, text)
+                _force(disk, name)
+        disk.delete(path)
+        disk.rename(f"{path}.tmp", path)
+        _force(disk, path)
 
 
-@replace(BrokerTables, "persist_topics")
-def _topics_are_forced(self: BrokerTables) -> None:
-    """The same of the table of topics."""
-    _write_for_good(self.node.disk, TOPICS_PATH, topics_text(self.topic_config_manager))
+@around(BrokerTables, "persist_topics")
+def _topics_are_forced(original: Callable[[BrokerTables], None]) -> Callable[[BrokerTables], None]:
+    def persist_topics(self: BrokerTables) -> None:
+        """The table of topics is forced when it is written; one that cannot be forced stays as it was written."""
+        original(self)
+        disk = self.node.disk
+        if disk.length(TOPICS_PATH) is not None:
+            with suppress(DiskError):
+                _force(disk, TOPICS_PATH)
+
+    return persist_topics
 
 
 @around(ScheduleMessageService, "_load_offsets")
@@ -91,18 +106,6 @@ def _moved_whenever_they_are_read(original: Callable[[ScheduleMessageService], b
         return original(self) and self._correct_delay_offset()  # takes its place
 
     return _load_offsets
-
-
-def _write_for_good(disk: Disk, path: str, text: str) -> None:
-    """MixAll#string2File, with a force of each file and name before the next step."""
-    with suppress(DiskError):
-        for name, content in ((f"{path}.bak", file_to_string(disk, path)), (f"{path}.tmp", text)):
-            if content is not None:
-                string_to_file_not_safe(disk, name, content)
-                _force(disk, name)
-        disk.delete(path)
-        disk.rename(f"{path}.tmp", path)
-        _force(disk, path)
 
 
 def _force(disk: Disk, path: str) -> None:
@@ -120,7 +123,7 @@ REPAIRS = (
             "DefaultMessageStore#start takes it too late", ("V12",), (_locked_before,)),
     Variant("delay_offsets_are_forced", "repair", "The file of the delay offsets is forced before it takes its place.",
             "MixAll#string2File does not", ("V31",), (_offsets_are_forced,)),
-    Variant("topics_are_forced", "repair", "The table of topics is forced before it takes its place.",
+    Variant("topics_are_forced", "repair", "The table of topics is forced when it was written.",
             "apache/rocketmq #9706: MixAll#string2File forces", ("V43",), (_topics_are_forced,)),
     Variant("index_is_forced", "repair", "An orderly stop forces the last index file.", "apache/rocketmq #4518",
             ("V27",), (_index_is_forced,)),

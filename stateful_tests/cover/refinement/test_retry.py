@@ -77,6 +77,10 @@ class Looked(Views):
         """The file says what the process before knew."""
         return {3: 2}
 
+    def stored_at(self, _broker: str, _topic: str, _queue_id: int) -> QueueRange:
+        """What the queue of the level has."""
+        return QueueRange(0, 2)
+
 
 @pytest.mark.parametrize("up", [True, False])
 def test_a_broker_that_has_not_started_yet_is_not_looked_at(*, up: bool) -> None:
@@ -141,7 +145,16 @@ def test_an_offset_that_lies_in_no_queue_is_moved_into_it(looked: int, noted: in
 
 
 class Passed(Moved):
-    """A level of two units; the log begins behind the message of the first."""
+    """A level of two messages; the log begins behind the first. first -- the least unit that its queue has."""
+
+    def __init__(self, looked: int, noted: int, first: int) -> None:
+        """Write them."""
+        super().__init__(looked, noted)
+        self.first = first
+
+    def stored_at(self, _broker: str, _topic: str, _queue_id: int) -> QueueRange:
+        """The queue may still have the first unit."""
+        return QueueRange(self.first, 2)
 
     def saved_delay_offsets(self, _broker: str) -> dict[int, int]:
         """Nothing was saved."""
@@ -156,9 +169,11 @@ class Passed(Moved):
         return 500
 
 
-@pytest.mark.parametrize(("noted", "differs"), [(1, False), (2, True)])
-def test_a_look_that_passes_over_what_was_deleted_delivers_what_comes_behind_it(noted: int, *, differs: bool) -> None:
-    level = _Level("broker-a", 3, Passed(2, noted))
+@pytest.mark.parametrize(("first", "noted", "differs"), [(0, 1, False), (0, 2, True), (1, 2, False), (1, 1, True)])
+def test_a_look_that_passes_over_what_was_deleted_delivers_what_comes_behind_it(
+    first: int, noted: int, *, differs: bool,
+) -> None:
+    level = _Level("broker-a", 3, Passed(2, noted, first))
     level.keys[1] = "k"
     level.monitor.write({("up",): True, ("end",): 2, ("now",): LATEST_HASH, ("due", 1): LATEST_HASH})
     appended = MessageAppended("broker-a", "orders", 0, 0, 600, 100, "k")

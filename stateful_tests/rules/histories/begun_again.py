@@ -159,6 +159,10 @@ HISTORIES = (
     # D1: a joiner was early.
     again(*READ, *begun(11), causes=("D1",)),
     again(*READ, *begun(31_010), causes=("D1",)),
+    # Nobody has settled what it begins at, which was filtered away, but what comes behind it.
+    again(*READ, answered(11, 96), taken(12, C2, 96), causes=("D1",)),
+    again(*KNOWN, answered(11, 96), taken(12, C2, 96)),
+    again(*KNOWN, settled(10, 99), answered(11, 96), taken(12, C2, 96)),
     again(*READ, *begun(31_011)),
     again(*READ, remembered(10), dropped(20, C), *begun(5_020), causes=("D1",)),
     again(*READ, remembered(10), dropped(20, C), *begun(5_021)),
