@@ -34,7 +34,7 @@ ALWAYS = {"append", "dispatch", "flush", "flush_newer", "resume"}
 
 @pytest.mark.parametrize(("workload", "profile", "seed", "further"), [
     ("stored", "crashes", 0, {"kill", "recover", "dispatch_again", "dispatch_on"}),
-    ("stored", "disks", 5, {"lose_power", "lose_record", "recover"}),
+    ("stored", "disks", 1, {"lose_power", "lose_record", "recover"}),
     ("sending", "storm", 0, set[str]()),
 ])
 def test_the_control_takes_steps_of_the_model_only(

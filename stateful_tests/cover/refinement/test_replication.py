@@ -35,7 +35,7 @@ def properties(record: RunRecord) -> set[str]:
 
 
 def test_the_control_is_silent_and_every_step_that_is_followed_is_taken() -> None:
-    record, steps = lived("repaired", "replicated_sync", "disks", 5)
+    record, steps = lived("repaired", "replicated_sync", "disks", 19)
     assert NAME not in properties(record)
     assert {*steps} >= OFTEN | SOMETIMES
     assert all(steps[name] > 100 for name in OFTEN)
