@@ -100,9 +100,9 @@ def sent(ms: int, offset: int) -> Told:
     return ms, C, OffsetSent(C, G, MQ, offset)
 
 
-def settled(ms: int, *offsets: int) -> Told:
+def settled(ms: int, *offsets: int, at: str = C) -> Told:
     """A client has read messages."""
-    return ms, C, MessagesSettled(C, G, MQ, offsets)
+    return ms, at, MessagesSettled(at, G, MQ, offsets)
 
 
 def two_owners(second_ms: int) -> tuple[Told, ...]:

@@ -162,6 +162,11 @@ HISTORIES = (
     # Nobody has settled what it begins at, which was filtered away, but what comes behind it.
     again(*READ, answered(11, 96), taken(12, C2, 96), causes=("D1",)),
     again(*KNOWN, answered(11, 96), taken(12, C2, 96)),
+    # The first of two members that have settled what is begun again says why, and not the other one.
+    again(*KNOWN, settled(10, 98), remembered(10, offset=99), dropped(100_000, C), answered(100_001, 99),
+          taken(100_002, "c3", 99), settled(100_010, 99, at="c3"), killed(100_011, "c3"), *LATER),
+    again(*KNOWN, settled(10, 98), killed(11, C), answered(100_001, 99), taken(100_002, "c3", 99),
+          settled(100_010, 99, at="c3"), remembered(100_010, "c3"), dropped(200_000, "c3"), *LATER, causes=("X1",)),
     again(*KNOWN, settled(10, 99), answered(11, 96), taken(12, C2, 96)),
     again(*READ, *begun(31_011)),
     again(*READ, remembered(10), dropped(20, C), *begun(5_020), causes=("D1",)),
