@@ -388,14 +388,14 @@ def test_a_silent_machine_is_looked_at_in_its_round() -> None:
 # The grain of the group -----------------------------------------------------------------------------------------------
 
 
-def small() -> tuple[StepReading, StepReading]:
-    """The model of the group, and its finer one, in one small scope each."""
+def small(*, changing: bool = False) -> tuple[StepReading, StepReading]:
+    """The model of the group, and its finer one, in a small scope; changing -- some route gives nobody a queue."""
     scope = next(named.scope for named in SCOPES if named.name == "group 1,2,2")
     share = averagely(2)
     sizes: Any = scope.sizes
     rigid: dict[str, Any] = {
         "share": share, "subscribes": lambda _: True, "leader": lambda m: m,
-        "gives": lambda m, view, q: share(view, m, q), "spares": lambda m, view, q: not share(view, m, q),
+        "gives": lambda m, view, q: share(view, m, q), "spares": lambda m, view, q: changing or not share(view, m, q),
     }
     return StepReading(scope), StepReading(Scope(Rebalancing, sizes, rigid))
 
@@ -429,3 +429,19 @@ def test_dropping_and_taking_one_after_another_ends_where_the_model_does_it_at_o
             assert ends == {whole.apply("apply", (m,), state)}
             compared += 1
     assert compared > 500
+
+
+def test_who_may_have_divided_the_queues_of_a_former_route_has_not_rebalanced() -> None:
+    whole, fine = small()
+    _, changing = small(changing=True)
+    holding = 0
+    for state in reachable(whole):
+        for m in range(2):
+            if not fine.enabled("settle", (m,), state):
+                continue
+            has_rebalanced, may_have = (
+                one.step("settle", (m,), state) != one.step("settle_beside", (m,), state) for one in (fine, changing))
+            holds = any(fine.enabled("give_up", (m, q), state) for q in range(2))
+            assert may_have == (has_rebalanced and not holds)
+            holding += has_rebalanced and holds
+    assert holding > 100
