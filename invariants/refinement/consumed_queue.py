@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ class ConsumedQueue:
     answers -- the offsets that it was answered since it took the queue last. forgets -- its timer has been at work
     since then. known_to -- what it has ever remembered, or was told to commit. cached -- what it has in the model.
     again -- it has had the queue before. left -- what was cached when it left: its listeners may still work on that.
-    removed -- what ProcessQueue#removeMessage has answered, as the model has it, and is not remembered yet.
+    removed -- how often ProcessQueue#removeMessage has answered what, as the model has it, and may be told late.
     timed -- who has taken it while its timer was at work, until that is over or another offset is remembered.
     """
 
@@ -43,7 +44,7 @@ class ConsumedQueue:
         self.cached: dict[str, set[int]] = {}
         self.again: set[str] = set()
         self.left: dict[str, set[int]] = {}
-        self.removed: dict[str, list[int]] = {}
+        self.removed: dict[str, Counter[int]] = {}
         self.timed: set[str] = set()
         self.found: frozenset[int] = frozenset()
         self.monitor = Monitor(OpenReading(ProcessQueues.concept, {"wanted": lambda o: o in self.found}), (), NAME,
@@ -159,7 +160,7 @@ class ConsumedQueue:
         offsets = [offset for offset in event.offsets if offset in cached]  # others have expired before
         steps: list[Step] = [("settle", (member, offset)) for offset in offsets]
         first = min(cached.difference(offsets), default=self.value("behind", member))
-        self.removed.setdefault(member, []).append(first)
+        self.removed.setdefault(member, Counter())[first] += 1
         if left.issuperset(event.offsets):
             left.difference_update(event.offsets)
             return self._noted(self.monitor.follow(event, [steps, []]))
@@ -168,10 +169,10 @@ class ConsumedQueue:
 
     def updated(self, member: str, event: events.OffsetUpdated) -> list[Finding]:
         """What is remembered goes on to the first message that is cached; it may have waited, whatever came between."""
-        offset, removed = event.offset, self.removed.get(member, [])
+        offset, removed = event.offset, self.removed.get(member, Counter())
         self.timed.discard(member)
-        if self.owns(member) and offset in removed:
-            removed.remove(offset)
+        if self.owns(member) and removed[offset]:
+            removed[offset] -= offset != self.value("first", member)  # or it is of a listener whose messages all stay
             found = self.step(event, *self._up_to(member, offset))
         elif member in self.again:
             found = self.as_if(event, ("raise_late", (member,)), {("late", member): True, ("later", member): offset})

@@ -127,6 +127,17 @@ def test_what_was_set_since_is_not_forgotten(*, anew: bool) -> None:
     assert queue.at_member("c1", FORGETS)
 
 
+@pytest.mark.parametrize(("offset", "differs"), [(5, False), (7, False), (6, True), (8, True)])
+def test_listeners_may_tell_late_what_was_removed_and_nothing_else(offset: int, *, differs: bool) -> None:
+    queue = has_taken(timed=False)
+    queue.brings("c1", events.MessagesFound("c1@1", "G", MQ, (5, 6, 7)))
+    for settled in (6, 5):
+        assert queue.settled("c1", events.MessagesSettled("c1@1", "G", MQ, (settled,))) == []
+        if settled == 6:  # that of a listener whose messages all stay, and that of the one with 6 is late
+            assert queue.updated("c1", UPDATED) == []
+    assert bool(queue.updated("c1", UPDATED._replace(offset=offset))) is differs
+
+
 NO_MACHINES = cast("Machines", SimpleNamespace())
 BEGAN, ENDED = (events.TimerJobBegan("c1@1", PERSISTS, 5_000), events.TimerJobEnded("c1@1", PERSISTS))
 STOPPING, OTHERS = (events.ConsumerStopping("c1@1", group) for group in ("G", "H"))
