@@ -8,9 +8,10 @@ from typing import Any
 from impl import events
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
-from invariants.rules.rule import Kept, Promise, Rule, Told, after, on
+from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, after, on
+from invariants.rules.stored_logs import flushes_no_more
 from invariants.views import StoredRecord
 
 _SUCCESS, _SYNC_MASTER, _SLAVE = 0, "SYNC_MASTER", "SLAVE"
@@ -77,7 +78,7 @@ class slave_has_its_masters_records(_Logs):
 
     judges = "slave_log_is_a_prefix"
     shipped = ("violated: V11 a slave beyond its master, V25 offset 0 stands for the first file, "
-               "V32 a slave with an empty file")
+               "V32 a slave with an empty file, V33 a full disk has zeros instead")
     cite = "HAConnection.WriteSocketService#run, HAClient#dispatchReadRequest"
     about = "at what"
     excuses = (
@@ -85,6 +86,8 @@ class slave_has_its_masters_records(_Logs):
         cause("V32", "a frame was appended elsewhere", when=lambda _, told: told.about[1] == _SHIFTED),
         cause("V25", "its master was asked for offset 0, and sent what its first file has",
               when=lambda _, told: told.about[1] == _FIRST),
+        cause("V33", "files of others filled the disk of the slave", by=Match(events.DiskFilled, of="at"),
+              lasts=FOR_EVER),
     )
 
     @after(events.MessageAppended)
@@ -296,3 +299,15 @@ class slave_catches_up_in_time(Promise, _Logs):
             what = _DELETED if first is not None and end < first.commit_log_offset - 1 else _BEHIND
             yield self.told(f"{slave} has nothing behind {end}, and {master} has put a record at {old[-1]}",
                             slave, master, what)
+
+
+class replicas_do_no_step_of_their_model(Ascription):
+    """Clean-up does not ask what is flushed, and a full disk takes nothing of what a slave copies."""
+
+    judges = "refines_replication"
+    excuses = (
+        cause("V44", "a broker has deleted files that it had not flushed", when=lambda rule, _: any(
+            flushes_no_more(rule, one.at) for one in rule.past.of(events.LogExpired))),
+        cause("V33", "files of others filled the disk of a slave", when=lambda rule, _: any(
+            rule.past.last(events.LogCopied, at=one.at) for one in rule.past.of(events.DiskFilled))),
+    )

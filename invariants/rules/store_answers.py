@@ -12,11 +12,13 @@ from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.past import place_of
 from invariants.rules.rule import Kept, Rule, Told, after, on
+from invariants.rules.stored_logs import flushes_no_more
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
 _SYSTEM_ERROR = 1
 _UNABLE = {_SYSTEM_ERROR: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
-_LIMITS_MS = {10: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
+_FLUSH_DISK_TIMEOUT = 10
+_LIMITS_MS = {_FLUSH_DISK_TIMEOUT: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
 """FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
 
 
@@ -108,6 +110,7 @@ class time_outs_are_waited(Rule):
     """A broker says that disk or slave was too slow only when it has waited as long as it may."""
 
     judges = "time_out_is_over"
+    shipped = "violated: V44 nothing is flushed behind a clean-up"
     cite = "FlushDiskWatcher#run, GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer"
     about = "broker key code"
     excuses = (
@@ -117,6 +120,8 @@ class time_outs_are_waited(Rule):
                lasts=deadlines.SYNC_FLUSH_MS),
         Excuse("its clock runs too fast", lasts=FOR_EVER,
                by=Match(events.ClockDrifts, of="broker=at", having=lambda event: event.ppm > 0)),
+        cause("V44", "the broker has deleted files that it had not flushed, and flushes nothing more",
+              when=lambda rule, told: told.about[2] == _FLUSH_DISK_TIMEOUT and flushes_no_more(rule, told.about[0])),
     )
 
     appended_ms = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID
@@ -20,6 +21,19 @@ _OTHERWISE = "a record that says otherwise than the one that was appended"
 _NEW, _NONE = "a record that nobody has appended", "no record"
 
 
+def flushes_no_more(rule: Any, broker: str, lives: int = 1) -> bool:
+    """Whether clean-up has deleted what a broker had not flushed, and it has flushed nothing since (V44).
+
+    lives -- of its store: 1, the present one; 2, that before it.
+    """
+    loads = rule.past.of(events.StoreLoaded, at=broker)
+    since, begun = (loads[-lives].place, loads[-lives].event.max_offset) if len(loads) >= lives else (-1, 0)
+    flushed = rule.past.of(events.LogFlushed, since=since, at=broker)
+    reached, expired = max([begun, *(one.event.offset for one in flushed)]), rule.past.last(
+        events.LogExpired, since=since, at=broker)
+    return expired is not None and 0 < reached < expired.event.min_offset
+
+
 class crash_keeps_acknowledged(Rule):
     """An acknowledged message survives the end of its broker's process, with SYNC_FLUSH also a loss of power.
 
@@ -30,11 +44,13 @@ class crash_keeps_acknowledged(Rule):
     """
 
     judges = "acknowledged_survives_crash"
-    shipped = "violated: V6 a force has failed and nobody minds"
+    shipped = "violated: V6 a force has failed and nobody minds, V44 nothing is flushed behind a clean-up"
     cite = "CommitLog#submitFlushRequest: isWaitStoreMsgOK, GroupCommitService#doCommit, CommitLog#recoverAbnormally"
     about = "broker key commit_log_offset"
     excuses = (
         cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
+        cause("V44", "the broker had deleted files that it had not flushed, and flushed nothing more",
+              when=lambda rule, told: flushes_no_more(rule, told.about[0], 2)),
     )
 
     # What its producer was told: where it is, more than once if it was sent more than once; when it was appended.

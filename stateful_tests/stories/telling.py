@@ -143,6 +143,7 @@ BREAKS: Mapping[str, str] = {
     "topic_taken_again_is_pulled": "U18",
     "polled_queue_is_pulled": "U18",
     "full_disk_refuses_writes": "V24",
+    "time_out_is_over": "V44",
     "other_topics_keep_their_queues": "V41",
     "dead_letter_is_there_at_once": "M1",
     "accepted_send_back_is_kept": "M2",

@@ -17,6 +17,8 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.events import (
     DelayLevelEnded,
     HalfMessageEnded,
+    LogExpired,
+    LogFlushed,
     MessageAppended,
     MessagesFound,
     MessagesGiven,
@@ -24,6 +26,7 @@ from impl.events import (
     SendAnswered,
     StoreRefused,
 )
+from impl.hosts.simulation.disk import FORCE_MS
 from impl.hosts.simulation.storage import NOTHING, UNFORCED_MS, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.remoting import Command
@@ -39,11 +42,11 @@ from stateful_tests.worlds.world import World
 BROKER, PRODUCER = "broker-a", "producer1"
 LOG, QUEUE, ABORT = "store/commitlog/00000000000000000000", "store/consumequeue/orders", "store/abort"
 FIRST_FILE = f"/{0:020}"
-ACCEPTED, BUSY, REFUSED = 0, 2, 14
+ACCEPTED, BUSY, FLUSH_TIME_OUT, REFUSED = 0, 2, 10, 14
 BEFORE_CLEAN_UP_MS = 59_900
 """Shortly before the first clean-up of a broker that has started at once."""
-WHAT_IS_LOST, OLDER = "", 1
-"""A choice of a loss of power, and what becomes then of what was changed lately and not forced."""
+CHOICE, OLDER = "", 1
+"""Any choice of a disk; and what becomes of what was changed lately and not forced, if its machine loses its power."""
 BODY_LENGTH_AT = 84
 """Where a record says how long its body is."""
 MEMBER = PushConsumerConfig("G", {"orders": "*"}, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -205,9 +208,9 @@ def test_v43_a_loss_of_power_takes_the_queues_that_a_topic_was_given_before_it()
         world.ask(f"{BROKER}:10911", Command(RequestCode.UPDATE_AND_CREATE_TOPIC, header))
         assert produce(world, 4, queues=4) == [ACCEPTED] * 4
         assert {one.queue_id for one in sent(world)} == {0, 1, 2, 3}
-        world.script.draw(WHAT_IS_LOST, OLDER)
+        world.script.draw(CHOICE, OLDER)
         world.simulation.kill(BROKER, power_loss=True)
-        world.script.draw(WHAT_IS_LOST, 0)
+        world.script.draw(CHOICE, 0)
         restart(world)
         world.add_consumer("c1", MEMBER)
         world.run(60_000)
@@ -342,6 +345,31 @@ def test_v24_a_disk_that_was_full_is_written_to_before_it_has_enough_space() -> 
         assert produce(world, 1) == [REFUSED]
         world.simulation.fill_disk(BROKER, 88)
         world.run(11_000)
+        assert produce(world, 1) == [ACCEPTED]
+
+
+def test_v44_behind_a_clean_up_of_what_was_not_flushed_yet_nothing_is_flushed_any_more() -> None:
+    with World() as world:
+        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, max_message_size=4 * 1024,
+                                     mapped_file_size_commit_log=8 * 1024)
+        world.add_namesrv()
+        world.add_broker(BROKER, BROKER, topics=[TopicConfig("orders", 2, 2)])
+        world.run(2_000)
+        assert produce(world, 1) == [ACCEPTED]
+        world.run_until(lambda: world.now_ms == BEFORE_CLEAN_UP_MS, BEFORE_CLEAN_UP_MS)
+        world.simulation.kernel.profile = replace(PAUSING, slow_force=1)
+        world.script.draw(CHOICE, len(FORCE_MS))
+        world.send("producer", MessageQueue("orders", BROKER, 0), 100)
+        world.run(50)
+        world.script.draw(CHOICE, 0)
+        world.simulation.fill_disk(BROKER, 88)
+        world.run(20_000)
+        world.simulation.fill_disk(BROKER, 0)
+        (_, expired), (_, flushed) = world.events(LogExpired)[-1], world.events(LogFlushed)[-1]
+        assert flushed.offset < expired.min_offset
+        assert produce(world, 2) == [FLUSH_TIME_OUT, FLUSH_TIME_OUT]
+        world.simulation.kill(BROKER)
+        restart(world)
         assert produce(world, 1) == [ACCEPTED]
 
 

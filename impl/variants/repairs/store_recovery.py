@@ -12,6 +12,7 @@ from impl.ports.disk import Disk, DiskError
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.dispatch_request import DelayLevels
 from impl.store.mapped_file import MappedFile
+from impl.store.mapped_file_queue import MappedFileQueue
 from impl.store.schedule_message_service import ScheduleMessageService
 from impl.store.transient_store_pool import TransientStorePool
 from impl.variants.variant import Variant, around, replace
@@ -32,6 +33,16 @@ def _made_for_good(original: Callable[..., None]) -> Callable[..., None]:
             self.file.force()
 
     return __init__
+
+
+@around(MappedFileQueue, "flush")
+def _flushed_from_the_first(original: Callable[[MappedFileQueue, int], bool]) -> Callable[[MappedFileQueue, int], bool]:
+    def flush(self: MappedFileQueue, flush_least_pages: int) -> bool:
+        """What was deleted before it was flushed is passed over."""
+        self.flushed_where = max(self.flushed_where, self.get_min_offset())
+        return original(self, flush_least_pages)
+
+    return flush
 
 
 # The beginning and the end of a process -------------------------------------------------------------------------------
@@ -125,6 +136,8 @@ REPAIRS = (
             "MixAll#string2File does not", ("V31",), (_offsets_are_forced,)),
     Variant("topics_are_forced", "repair", "The table of topics is forced when it was written.",
             "apache/rocketmq #9706: MixAll#string2File forces", ("V43",), (_topics_are_forced,)),
+    Variant("flush_goes_on_at_the_first_file", "repair", "A flush goes on at the first file that clean-up has left.",
+            "the idea: apache/rocketmq #189, for positions other than 0, too", ("V44",), (_flushed_from_the_first,)),
     Variant("index_is_forced", "repair", "An orderly stop forces the last index file.", "apache/rocketmq #4518",
             ("V27",), (_index_is_forced,)),
     Variant("levels_begin_in_their_queues", "repair", "Delay levels begin where their queues have something, or end.",

@@ -32,8 +32,9 @@ REFUTED: tuple[tuple[Callable[[], None], str, str], ...] = (
      "forced_is_sent", "PUT_OK"),
     (replication.test_v29_an_empty_slave_gets_the_last_file_only, "empty_slave_gets_all", "== 2_048"),
 )
-BY_MORE = {"time_finds_the_first", "silence_ends_a_connection", "levels_begin_in_their_queues", "topics_are_forced"}
-"""A repair whose story has arguments, and three whose stories are of worlds (`stateful_tests.stories`)."""
+BY_MORE = {"time_finds_the_first", "silence_ends_a_connection", "levels_begin_in_their_queues", "topics_are_forced",
+           "flush_goes_on_at_the_first_file"}
+"""A repair whose story has arguments, and four whose stories are of worlds (`stateful_tests.stories`)."""
 BY_ATLAS = {"index_is_forced", "new_files_are_forced", "delay_offsets_are_forced"}
 """Repairs of what no story tells."""
 

@@ -9,6 +9,7 @@ from impl.events import (
     BrokerStarted,
     BrokerStopping,
     ConnectionSevered,
+    DiskFilled,
     LogCopied,
     MessageAppended,
     ProcessKilled,
@@ -100,6 +101,9 @@ HISTORIES = (
     Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0, 100)), views=has(OTHER),
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(record(100)), causes=("V32",),
             says="at other places"),
+    *(Written("slave_has_its_masters_records", causes=causes, views=has(OTHER),
+              broken=(*BOTH, (0, at, DiskFilled(100)), appended(1, 0), copied(2, 0)))
+      for at, causes in ((S, ("V33",)), (M, ()))),
     # Its master was asked for offset 0, and the first file is another one by now.
     Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), causes=("V25",),
             views=has(OTHER, then=at_master(record(100))),

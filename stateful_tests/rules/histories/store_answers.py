@@ -8,7 +8,17 @@ import invariants.rules.store_answers  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC as DELAYED
 from impl.decisions.route_queues import QueueData
-from impl.events import ClockDrifts, ClockJumped, ForceFailed, MessageAppended, SendAnswered, SendAttempted, StoreLoaded
+from impl.events import (
+    ClockDrifts,
+    ClockJumped,
+    ForceFailed,
+    LogExpired,
+    LogFlushed,
+    MessageAppended,
+    SendAnswered,
+    SendAttempted,
+    StoreLoaded,
+)
 from stateful_tests.rules.written import Tables, Written
 
 B, P, OTHER = "broker-a", "producer1", "broker-b"
@@ -30,6 +40,16 @@ def answered(ms: int, code: int = 0, offset: int = 0, key: str = "k1") -> Told:
 def failed(ms: int, at: str = B) -> Told:
     """A force has failed."""
     return ms, at, ForceFailed("store/commitlog/0", lost=True)
+
+
+def flushed(offset: int, at: str = B) -> Told:
+    """The log counts as flushed up to an offset."""
+    return 0, at, LogFlushed(at, offset)
+
+
+def expired(least: int, at: str = B) -> Told:
+    """The log begins there now."""
+    return 0, at, LogExpired(at, least)
 
 
 def sent(*, waits: bool, group: str = CLIENT_INNER_PRODUCER_GROUP) -> Told:
@@ -105,6 +125,13 @@ HISTORIES = (
             kept=(PUT, failed(1), answered(2, DISK))),
     Written("time_outs_are_waited", broken=(PUT, answered(2, SLAVE)),
             kept=(PUT, (1, B, ClockJumped(9_000)), answered(2, SLAVE))),
+    # V44: its flush has come to an end before the first file.
+    *(Written("time_outs_are_waited", broken=(*told, PUT, answered(2, code)), causes=causes) for told, code, causes in (
+        ((flushed(50), expired(60)), DISK, ("V44",)), ((flushed(50), expired(60)), SLAVE, ()),
+        ((flushed(50), expired(50)), DISK, ()), ((expired(60),), DISK, ()), ((flushed(50),), DISK, ()),
+        ((flushed(50), expired(60), flushed(70)), DISK, ()), ((flushed(50), expired(60, OTHER)), DISK, ()),
+        ((flushed(50, OTHER), expired(60)), DISK, ()), ((flushed(50), expired(60), loaded()), DISK, ()),
+        (((0, B, StoreLoaded(B, 0, 40, "SYNC_FLUSH")), expired(60)), DISK, ("V44",)))),
     *(Written("time_outs_are_waited", broken=((0, B, ClockDrifts(ppm)), PUT, answered(2, SLAVE)),
               kept=((0, B, ClockDrifts(100)), PUT, answered(2, SLAVE))) for ppm in (0, -100)),
 )
