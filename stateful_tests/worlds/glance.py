@@ -41,6 +41,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "settled_is_committed": ("listeners", "clocks", "focus", 592),
     "refines_retry": ("stored_retry", "disks", "uniform", 0),
     "refines_commit_log": ("stored_sync", "disks", "uniform", 1),
+    "refines_replication": ("replicated", "disks", "uniform", 24_969_713),
     "slave_log_is_a_prefix": ("replicated_sync", "crashes", "uniform", 0),
     "acknowledged_message_is_on_the_slave": ("replicated_sync", "crashes", "uniform", 0),
     "slave_keeps_its_connection": ("replicated", "calm", "uniform", 0),
