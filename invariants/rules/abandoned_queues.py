@@ -27,7 +27,7 @@ class queue_is_not_left_alone(Shares):
         "D12 one of a consumer that stopped"
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
-    limits: ClassVar = {False: deadlines.handed_over, True: deadlines.handed_over_in_order}
+    limits: ClassVar = {False: deadlines.taken_up, True: deadlines.taken_up_in_order}
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),

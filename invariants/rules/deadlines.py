@@ -126,13 +126,15 @@ told_to_rebalance = takes(CALL_MS, steps=3)
 """A run of the rebalance that is under way ends first, with the heartbeat that it sends."""
 handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
 """Who misses a notification rebalances in any case; the thread that gives up, then the one that takes."""
+taken_up = takes(REBALANCE_MS + CALL_MS, steps=3)
+"""The same, and who takes it may stand still once more before, while it divides another topic."""
+taken_up_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=3)
+"""The same where a lock has to be given back first, and its taker comes again."""
 shared_out = takes(HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """Every broker has heard of all members, who have rebalanced since: who asks a broker that lists some only divides by
 these."""
 left = takes(REBALANCE_MS + TIMERS * CALL_MS, steps=3)
 """The queues of a topic that was left are given up by the next rebalance, and a timer that had begun has sent them."""
-handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
-"""The same where a lock has to be given back first, and its taker comes again."""
 pulled = takes(PULL_CALL_MS + LOCK_RENEWAL_MS + CALL_MS)
 """A pull that is not answered ends, or a lock is asked for again, and the next pull is sent."""
 

@@ -103,8 +103,8 @@ def asked(
     return ms, C, ConsumerIdsFetched(ID, G, topic, addr, ids)
 
 
-LOOK, LATE = looked(6_000), looked(170_000)
-SINCE_MS = 170_000 - deadlines.handed_over(STORMY)
+LOOK, LATE = looked(6_000), looked(210_000)
+SINCE_MS = 210_000 - deadlines.taken_up(STORMY)
 TAKEN = (1, C, QueueTaken(ID, G, MQ, 0))
 LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
