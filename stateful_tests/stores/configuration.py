@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set as AbstractSet
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from impl.common.config_manager import load, parsed_json
+from impl.common.topic_config import DEFAULT_QUEUE_NUMS
 from impl.ports.disk import Disk
 from stateful_tests.crash.promises import STARTS
 from stateful_tests.stores.problem import WHOLE, Problem
@@ -39,7 +40,7 @@ def torn(disk: Disk, root: str) -> Iterator[Problem]:
             yield Problem(f"config/{name}", None, f"it is not JSON: the broker begins with {what}", WHOLE, "")
 
 
-def topics_of(disk: Disk, root: str) -> AbstractSet[str] | None:
-    """The topics that the broker knows; None: there is no file of them that parses."""
-    document = _File(disk, f"{root}/config/{_TOPICS}").document
-    return frozenset((document or {}).get("topicConfigTable") or ()) or None
+def topics_of(disk: Disk, root: str) -> Mapping[str, int] | None:
+    """The topics that the broker knows, and how many queues of each are read; None: no file of them parses."""
+    table = (_File(disk, f"{root}/config/{_TOPICS}").document or {}).get("topicConfigTable")
+    return {topic: one.get("readQueueNums", DEFAULT_QUEUE_NUMS) for topic, one in (table or {}).items()} or None

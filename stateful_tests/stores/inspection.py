@@ -10,7 +10,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -158,7 +158,9 @@ class _Look:
         self._queues(store, before)
         if found.starts:
             self._levels(store)
-            self._records(store, topics_of(self.disk, self.name))
+            topics = topics_of(self.disk, self.name)
+            self._unread(topics or {})
+            self._records(store, topics)
         self._tell("what is behind the end of the log")
         self._log_end()
         return found
@@ -293,7 +295,16 @@ class _Look:
                               f"at {end}: what comes before {offset} in the first second after a start is passed over",
                               WHOLE, "V42")
 
-    def _records(self, store: DefaultMessageStore, topics: AbstractSet[str] | None) -> None:
+    def _unread(self, topics: Mapping[str, int]) -> None:
+        """Queues that the table of topics does not have. topics -- how many queues of each are read."""
+        for queue in self.found.queues:
+            messages, read = queue.max_offset - queue.min_offset, topics.get(queue.topic, queue.queue_id + 1)
+            if messages and queue.queue_id >= read:
+                self._problem(f"consumequeue/{queue.topic}/{queue.queue_id}", None,
+                              f"config/topics.json has {read} queues of the topic to read: consumers are given nothing "
+                              f"of this one, which has {messages} messages", WHOLE, "V43")
+
+    def _records(self, store: DefaultMessageStore, topics: Mapping[str, int] | None) -> None:
         """The log beside the queues. topics -- that the broker has, None: nobody knows."""
         found, left_out = self.found, "V26" if self.found.clean else "V10"
         read = compared(store, left_out, self._tell)

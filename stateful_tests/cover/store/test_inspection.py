@@ -65,6 +65,19 @@ def test_a_level_that_goes_on_beyond_the_end_of_its_queue_is_told(offset: int, t
     assert all(one.sentence.startswith("level 2 goes on at 1, and its queue ends at 0: ") for one in found.problems)
 
 
+@pytest.mark.parametrize("queues", [0, 1, 2])
+def test_a_queue_that_the_table_of_topics_does_not_have_is_told(queues: int, tmp_path: Path) -> None:
+    root = on_files(tmp_path, put_two_queues)
+    (root / "abort").unlink()
+    topics = root / "config" / "topics.json"
+    topics.parent.mkdir(exist_ok=True)
+    topics.write_text(json.dumps({"topicConfigTable": {"U": {}, "T": {"readQueueNums": queues}}}))
+    found = looked_at(root)
+    assert hazards(found) == ([] if queues else ["V43"])
+    assert all(one.sentence.startswith("config/topics.json has 0 queues of the topic to read: consumers are given "
+                                       "nothing of this one, which has 3 messages") for one in found.problems)
+
+
 @pytest.mark.parametrize(("name", "expected"), [
     ("crash/killed", ["V13"]), ("crash/torn_body", ["V13", "V2"]), ("crash/torn_body_recovered", ["V4", "V4"]),
     ("crash/lost_queue", []), ("expired/clean", ["V18", "V18"]), ("no_abort_dirty/flipped_bit", ["V2"]),
