@@ -43,6 +43,61 @@ print("".join(row.to_json() + chr(10) for row in rows), flush=True)
 os._exit(0)
 """
 
+FLUSHED = """
+import json, os, sys
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from impl.hosts.files.directory import Directory
+from impl.store.default_message_store import DefaultMessageStore
+from impl.store.message_store_config import FlushDiskType
+from stateful_tests.conformance.java import artefacts, runtime
+from stateful_tests.conformance.java.stores import programs
+from stateful_tests.conformance.java.stores.real import real_store, silence
+out = Path(sys.argv[1])
+runtime.start(artefacts.jars(lambda *_: None), out)
+silence(out)
+config = replace(programs.CONFIG, flush_disk_type=FlushDiskType.ASYNC_FLUSH)
+message = replace(programs.drawn(Random(0)), batch=False, topic="T", queue_id=0, body=b"x" * 300, properties={})
+seldom = 3_600_000
+for name in ("real", "ours"):
+    (out / name).mkdir()
+real, ours = real_store(out / "real", config), DefaultMessageStore(Directory(out / "ours"), config, lambda: 0)
+real.getMessageStoreConfig().setFlushIntervalCommitLog(seldom)
+real.getMessageStoreConfig().setFlushCommitLogThoroughInterval(seldom)
+real.getMessageStoreConfig().setFlushCommitLogTimed(True)
+assert real.load() and ours.load() and ours.start()
+real.start()
+log, our_log = real.getCommitLog(), ours.commit_log
+def put(count):
+    for _ in range(count):
+        programs.put_to_real(real, message)
+        programs.put_to_ours(ours, message)
+        ours.allocate_mapped_file_service.mmap_operation()
+put(1)
+flushed = [(int(log.flush()), our_log.flush())]
+put(60)
+our_log.mapped_file_queue.flushed_where = flushed[0][1]  # no thread of ours is behind, and one of the real store's is
+log.deleteExpiredFile(0, 0, 0, True)
+our_log.mapped_file_queue.delete_expired_file_by_time(0, 0, True)
+for _ in range(3):
+    put(1)
+    flushed.append((int(log.flush()), our_log.flush()))
+print(json.dumps({"flushed": flushed, "least": [int(log.getMinOffset()), our_log.get_min_offset()]}), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.java
+def test_v44_behind_a_clean_up_of_what_was_not_flushed_yet_the_real_store_flushes_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FLUSHED, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603  # as above
+    (told,) = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")] or [{}]
+    assert told, done.stderr
+    (first, ours), (least, our_least) = told["flushed"][0], told["least"]
+    assert told["flushed"] == [[first, ours]] * 4
+    assert 0 < first == ours < least == our_least
+
 
 @pytest.mark.java
 def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
