@@ -89,6 +89,16 @@ def _was_begun_before(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     return last == reset_to and machine_of(former) == key[0] and is_in_between
 
 
+def _came_late(rule: commits_go_down_by_resets_only, told: Told) -> bool:
+    """Whether what was greater came when its sender, who had sent it before and not since, had begun anew below it."""
+    _, group, mq, offset, connection, last, former = told.about
+    sender = machine_of(connection)
+    begun_ms, begun_at = rule.begun.get((sender, group, mq), (-1, 0))
+    sent = rule.past.last(events.OffsetSent, at=sender, group=group, mq=mq, offset=last)
+    is_late = sent is not None and sent.ms <= begun_ms <= (told.since_ms or 0)
+    return is_late and machine_of(former) == sender and begun_at <= offset
+
+
 def _was_ordered(rule: commits_go_down_by_resets_only, told: Told) -> bool:
     """Whether its sender is an operator who has said that the offset is to be this, and not the other one since."""
     at, group, mq, offset, connection, last, _ = told.about
@@ -119,6 +129,8 @@ class commits_go_down_by_resets_only(Rule):
                when=_was_begun_before),
         Excuse("the broker has not what its sender had read, and has told it to go back", when=_was_corrected),
         Excuse("an operator has set the offset by hand", when=_was_ordered),
+        Excuse("the greater one came when its sender, who had sent it before, had begun the queue anew",
+               when=_came_late),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),

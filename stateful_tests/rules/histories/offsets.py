@@ -148,6 +148,14 @@ HISTORIES = (
             (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, C, ProcessPaused(1)), *TOO_LATE),
             (START, RESET, sent(3, C, 4), sent(3, C, 9), (3, B, ProcessPaused(1)), *TOO_LATE),
             bounds=Bounds(), causes=()),
+    # A commit comes when its sender has begun the queue anew below it.
+    *(Written("commits_go_down_by_resets_only", (START, *broken, committed(5, 9), committed(6, 4, connection)),
+              (START, sent(1, C, 9), taken(2, 4, C), committed(5, 9), committed(6, 4)), causes=causes)
+      for broken, connection, causes in (
+          ((taken(2, 4, C),), AT, ()), ((sent(1, C, 9),), AT, ()), ((sent(3, C, 9), taken(2, 4, C)), AT, ()),
+          ((sent(1, C, 9), taken(2, 4, C), sent(3, C, 9)), AT, ()), ((sent(1, C, 9), taken(2, 5, C)), AT, ()),
+          ((sent(1, C, 9), taken(6, 4, C)), AT, ()), ((sent(1, C, 8), taken(2, 4, C)), AT, ()),
+          ((sent(1, "c2", 9), taken(2, 4)), "c2:1", ("B-19",)))),
     # Somebody sets the offset by hand.
     *(Written("commits_go_down_by_resets_only", (START, *broken, committed(3, 5), committed(4, 4)),
               (START, *kept, committed(3, 5), committed(4, 4)), causes=()) for kept in (
