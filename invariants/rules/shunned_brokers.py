@@ -78,7 +78,8 @@ class Shunning(Rule):
     excuses: ClassVar[tuple[Excuse, ...]] = (clock_was_set("at"),)
 
     aware = Kept("at client_id group", begins=(LATENCY_AWARE,))
-    asked = Kept("at key", begins=(events.SendAsked,), value=lambda ms, event: (ms, event.asynchronous))
+    asked = Kept("at key", begins=(events.SendAsked,),
+                 value=lambda ms, event: (ms, event.asynchronous, ms + event.timeout_ms))
     blind = Kept("at client_id group")
     items = Kept("at client_id group broker_name")
     attempts = Kept("at client_id group key")
@@ -176,12 +177,18 @@ class slow_broker_is_shunned(Shunning):
             return
         others = sorted({mq.broker_name for mq in event.listed} - {name})
         why = _LATER if item.failed and item.asynchronous else _AT_ONCE
-        free = [one for one in others if self.available(who, one, since_ms)]
+        free = [one for one in others if self.available(who, one, since_ms)
+                and not self.has_just_failed(who, one, attempt.ms)]
         if free:
             yield self.told(f"{who[0]} sends {event.key} to {name}, which is to be shunned for "
                             f"{item.shunned_until_ms - attempt.ms} ms more, and not to {free[0]}", *who, why)
         elif attempt.number == 1 and self._is_bad(who, item, [name, *others], attempt):
             yield self.told(f"{who[0]} sends {event.key} to {name}, which was slow, and others were less so", *who, why)
+
+    def has_just_failed(self, who: tuple[str, ...], broker_name: str, ms: int) -> bool:
+        """Whether the time of another send to a broker is over now, of which its producer may know already."""
+        return any(key[:3] == who and one.broker_name == broker_name and not one.over
+                   and self.asked[key[0], key[3]][2] <= ms for key, one in self.attempts.items())
 
     def _forget(self, who: tuple[str, ...], names: set[str]) -> None:
         """Where it shuns all that are listed it may pick one that was, and forget then how slow that was."""

@@ -72,7 +72,13 @@ def shuns(ms: int) -> Tables:
     return Tables(shunned_ms=lambda machine: {B: ms} if machine == P else {})
 
 
+WAITS = (*SLOW, asked(700, "l"), tried(700, B, "l"))
+"""And the broker that it is to send to has not answered it yet, for which it waits 3 s."""
+
 HISTORIES = (
+    *(Written(RULE, broken=broken, kept=(*WAITS, *again(3_700)), bounds=CALM) for broken in (
+        (*WAITS, *again(3_699)), (*SLOW, *sends(700, B, 5, "l"), *again(3_700)),
+        (*SLOW, asked(700, "l"), tried(700, "broker-c", "l", listed=ONE), *again(3_700)))),
     Written(RULE, (*SLOW, *again(30_609)), (*SLOW, *again(30_610)), bounds=CALM, causes=(), says="1 ms more, and not"),
     Written(RULE, (*SLOW, *again(700)), (*SLOW, *again(700, B)), bounds=CALM),
     Written(RULE, (*SLOW, *again(700)), (AWARE, *sends(10, A, 500, "k"), *again(700)), bounds=CALM),
