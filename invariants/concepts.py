@@ -67,7 +67,7 @@ CONCEPTS = (
     NamedConcept(subscription, "the group's subscription", ("B-29",)),
     NamedConcept(order_lock, "the locks of ordered queues"),
     NamedConcept(route_info, "the name servers' tables"),
-    NamedConcept(replication, "replication", ("V33", "V44"), in_machines=False),
+    NamedConcept(replication, "replication", ("V33",), in_machines=False),
     NamedConcept(retry, "delayed delivery", ("V3", "V26", "V33"), in_machines=False),
     NamedConcept(commit_log, "the commit log", ("V33",), in_machines=False),
     NamedConcept(process_queue, "consumption", ("X21", "X23", "X28", "X29"), in_machines=False),

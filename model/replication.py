@@ -104,7 +104,7 @@ def append(s: Replicas, m: Message) -> None:
 
 @action("MappedFileQueue#flush")
 def flush(s: Replicas) -> None:
-    """The master's log is forced."""
+    """The master's log is forced; as shipped not where what was not flushed yet has expired (V44)."""
     require(s.flushed < s.end, by="MappedFile#isAbleToFlush")
     s.flushed = s.end
 
@@ -259,7 +259,7 @@ def lose_last(s: Replicas) -> None:
 @action("power loss at the master, and a start", environment=True)
 def lose(s: Replicas) -> None:
     """The last record was not forced, and no slave has it; more records are lost in more such steps."""
-    require(s.flushed < s.end, by="fsync(2)")
+    require(s.flushed < s.end, s.first < s.end, by="fsync(2)")
     require(forall(s.copied[x] < s.end for x in every(Slave)))
     lose_last(s)
     end_process(s)
@@ -268,7 +268,7 @@ def lose(s: Replicas) -> None:
 @action("power loss at the master, and a start", environment=True)
 def lose_sent(s: Replicas) -> None:
     """The last record was not forced, but some slave has it (V11)."""
-    require(s.flushed < s.end, by="fsync(2)")
+    require(s.flushed < s.end, s.first < s.end, by="fsync(2)")
     require(~forall(s.copied[x] < s.end for x in every(Slave)))
     lose_last(s)
     end_process(s)
@@ -286,7 +286,7 @@ def lose_copy(s: Replicas, x: Slave) -> None:
 @action("MappedFileQueue#deleteExpiredFileByTime")
 def expire(s: Replicas) -> None:
     """The oldest record, which all slaves have, is deleted."""
-    require(s.first + 1 < s.end, s.first < s.flushed, by="MappedFileQueue#deleteExpiredFileByTime")
+    require(s.first + 1 < s.end, by="MappedFileQueue#deleteExpiredFileByTime")
     require(forall(s.first < s.copied[x] for x in every(Slave)))
     s.log.forget(s.first)
     s.first = s.first + 1
@@ -295,7 +295,7 @@ def expire(s: Replicas) -> None:
 @action("MappedFileQueue#deleteExpiredFileByTime")
 def expire_unsent(s: Replicas) -> None:
     """The oldest record is deleted, though some slave has not come so far (V20)."""
-    require(s.first + 1 < s.end, s.first < s.flushed, by="MappedFileQueue#deleteExpiredFileByTime")
+    require(s.first + 1 < s.end, by="MappedFileQueue#deleteExpiredFileByTime")
     require(~forall(s.first < s.copied[x] for x in every(Slave)))
     s.log.forget(s.first)
     s.first = s.first + 1

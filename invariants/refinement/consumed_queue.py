@@ -172,7 +172,8 @@ class ConsumedQueue:
         offset, removed = event.offset, self.removed.get(member, Counter())
         self.timed.discard(member)
         if self.owns(member) and removed[offset]:
-            removed[offset] -= offset != self.value("first", member)  # or it is of a listener whose messages all stay
+            if offset != self.value("first", member):  # else it may be of a listener whose messages all stay
+                removed[offset] -= 1
             found = self.step(event, *self._up_to(member, offset))
         elif member in self.again:
             found = self.as_if(event, ("raise_late", (member,)), {("late", member): True, ("later", member): offset})

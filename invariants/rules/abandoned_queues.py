@@ -27,7 +27,7 @@ class queue_is_not_left_alone(Shares):
         "D12 one of a consumer that stopped"
     )
     cite = "RebalanceService#run: every 20 s, RebalanceImpl#updateProcessQueueTableInRebalance"
-    limits: ClassVar = {False: deadlines.taken_up, True: deadlines.taken_up_in_order}
+    limits: ClassVar = {False: deadlines.handed_over, True: deadlines.handed_over_in_order}
     excuses = (
         Excuse("a broker has just started, and has not heard of all members",
                when=lambda rule, told: rule.heard_ms >= told.since_ms),
@@ -37,6 +37,8 @@ class queue_is_not_left_alone(Shares):
                when=lambda rule, told: any(rule.views.dead_addresses(one.machine) for one in rule.members(told))),
         Excuse("a member has asked a dead broker for the list meanwhile",
                when=lambda rule, told: rule.asked_in_vain(told)),
+        Excuse("a member has the list, and is at work on it: its thread may stand still",
+               when=lambda rule, told: rule.is_dividing(told)),
         Excuse("a broker stood still, was cut off, or let members expire by a clock that was set; members may ask it",
                when=lambda rule, told: rule.is_lost(told, {machine for (machine,) in rule.facts.brokers})),
         IS_REFUSED,
@@ -71,6 +73,8 @@ class queue_is_not_left_alone(Shares):
     granting = Kept("at")
     changed_ms = Kept("group", survives="all", begins=(events.ConsumerStarted, events.ConsumerShutDown))
     in_vain_ms = Kept("group topic", survives="all")
+    # Since when members have the list with which they are not through; one that is asked for again says nothing.
+    dividing = Kept("at client_id group topic", ends=(events.QueuesAssigned,))
     heard_ms = 0
 
     @on(events.BrokerStarted)
@@ -79,8 +83,10 @@ class queue_is_not_left_alone(Shares):
             self.heard_ms = ms + deadlines.all_have_spoken(self.bounds)
 
     @on(events.ConsumerIdsFetched)
-    def asks(self, ms: int, _: str, event: events.ConsumerIdsFetched) -> None:
-        if event.client_ids is None and event.broker_addr not in {one.broker_addr for one in self.views.brokers()}:
+    def asks(self, ms: int, at: str, event: events.ConsumerIdsFetched) -> None:
+        if event.client_ids is not None:
+            self.dividing.setdefault((at, *event[:3]), ms)
+        elif event.broker_addr not in {one.broker_addr for one in self.views.brokers()}:
             self.in_vain_ms[event.group, event.topic] = ms
 
     @on(events.LockGranted)
@@ -148,6 +154,12 @@ class queue_is_not_left_alone(Shares):
         """Whether a rebalance of the topic came to nothing since then: a broker was asked that had just ended."""
         group, mq = told.about
         return bool(self.in_vain_ms.get((group, mq.topic), -1) >= (told.since_ms or 0))
+
+    def is_dividing(self, told: Told) -> bool:
+        """Whether a member has had the list for no longer than it may be at work on it."""
+        group, mq = told.about
+        return any(key[2:] == (group, mq.topic) and self._looked_ms - ms <= deadlines.divided(self.bounds)
+                   for key, ms in self.dividing.items())
 
     def has_changed(self, told: Told) -> bool:
         """Whether the hand-over that is waited for began anew, where the one before it may have been held up."""

@@ -126,10 +126,10 @@ told_to_rebalance = takes(CALL_MS, steps=3)
 """A run of the rebalance that is under way ends first, with the heartbeat that it sends."""
 handed_over = takes(REBALANCE_MS + CALL_MS, steps=2)
 """Who misses a notification rebalances in any case; the thread that gives up, then the one that takes."""
-taken_up = takes(REBALANCE_MS + CALL_MS, steps=3)
-"""The same, and who takes it may stand still once more before, while it divides another topic."""
-taken_up_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=3)
+handed_over_in_order = takes(UNLOCK_DELAY_MS + REBALANCE_MS + CALL_MS, steps=2)
 """The same where a lock has to be given back first, and its taker comes again."""
+divided = takes(CALL_MS)
+"""Who has the list of a group has asked for the offset of a queue, and has taken it."""
 shared_out = takes(HEARTBEAT_MS + REBALANCE_MS + 2 * CALL_MS, steps=3)
 """Every broker has heard of all members, who have rebalanced since: who asks a broker that lists some only divides by
 these."""

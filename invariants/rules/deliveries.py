@@ -24,6 +24,8 @@ from impl.events import (
     MessagesGiven,
     ProcessKilled,
     SendAttempted,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
 )
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, SUCCESS, has_failed, threads_held
@@ -304,7 +306,7 @@ class every_message_is_settled(Delivered):
         Excuse("a member that has its queue, or one of the retry topic, has no thread that a listener gives back",
                when=lambda rule, told: rule.has_no_thread(*told.about[:2])),
         Excuse("its broker has lost its queue with its power, and could not force the table of topics before",
-               when=lambda rule, told: rule.is_without_queue(*told.about) and rule.was_not_forced(*told.about[1:])),
+               when=lambda rule, told: any(map(rule.was_not_forced, rule.without_queue(*told.about)))),
         cause("U4", "a member of the group does not subscribe the topic",
               when=lambda rule, told: rule.lacks(told.about[0], told.about[1].topic)),
         cause("V23", "its copy for another try was not waited for, and is gone with the power of its broker",
@@ -316,7 +318,7 @@ class every_message_is_settled(Delivered):
         cause("V42", "its copy for another try was put in the first second after a start, where a lost message was",
               when=lambda rule, told: was_passed_over(rule, next_copy(rule, told.about[0], told.about[2]))),
         cause("V43", "its broker has lost its power since, and has no such queue of the topic any more",
-              when=lambda rule, told: rule.is_without_queue(*told.about)),
+              when=lambda rule, told: bool(rule.without_queue(*told.about))),
     )
     cite = "DefaultMQPushConsumerImpl#pullMessage, ConsumeMessageService"
     about = "group mq key"
@@ -336,20 +338,21 @@ class every_message_is_settled(Delivered):
         return any(threads_held(self.past, at, group) >= (self.views.consume_threads(at, group) or inf)
                    for at in members)
 
-    def is_without_queue(self, group: str, mq: MessageQueue, key: str) -> bool:
-        """Whether a message that no listener has sent back is in a queue that its broker has lost with its power."""
+    def without_queue(self, group: str, mq: MessageQueue, key: str) -> list[Reported]:
+        """The losses of power of a broker since it put a message that was not sent back, and has no queue any more."""
         put = self.past.last(MessageAppended, key=key, topic=mq.topic)
         if put is None or next_copy(self, group, key) is not None:
-            return False
+            return []
         topics = self.views.topics(put.at)
         there = mq.topic in topics and mq.queue_id < topics[mq.topic].read_queue_nums
-        return not there and bool(self.past.of(ProcessKilled, since=put.place, at=put.at, power_loss=True))
+        return [] if there else self.past.of(ProcessKilled, since=put.place, at=put.at, power_loss=True)
 
-    def was_not_forced(self, mq: MessageQueue, key: str) -> bool:
-        """Whether a force of the table of topics has failed at the broker of a message."""
-        put = self.past.last(MessageAppended, key=key, topic=mq.topic)
-        return put is not None and any(
-            one.event.path.startswith(TOPICS_FILE) for one in self.past.of(ForceFailed, at=put.at))
+    def was_not_forced(self, lost: Reported) -> bool:
+        """Whether a force of the table of topics had failed when it was written last before a loss of power."""
+        written = (*self.past.of(TopicConfigUpdated, TopicConfigDeleted, at=lost.at),
+                   *self.past.of(ForceFailed, at=lost.at, path=TOPICS_FILE))
+        last = max((one for one in written if one.place < lost.place), default=lost)
+        return isinstance(last.event, ForceFailed)
 
     def last_put(self, group: str, mq: MessageQueue, key: str) -> Reported | None:
         """When a broker put what the group is to be given next of a message."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
 from impl.decisions.names import MASTER_ID
@@ -81,22 +82,14 @@ def _was_corrected(rule: commits_go_down_by_resets_only, told: Told) -> bool:
 
 
 def _was_begun_before(rule: commits_go_down_by_resets_only, told: Told) -> bool:
-    """Whether what was greater is of a reset, and its sender had begun the queue again before that came."""
-    _, group, mq, offset, connection, last, former = told.about
-    key = machine_of(connection), group, mq
-    (reset_to, reset_ms, _), (begun_ms, begun_at) = rule.reset.get(key, _NO_RESET), rule.begun.get(key, (-1, 0))
-    is_in_between = reset_ms <= begun_ms <= (told.since_ms or 0) and begun_at <= offset
-    return last == reset_to and machine_of(former) == key[0] and is_in_between
-
-
-def _came_late(rule: commits_go_down_by_resets_only, told: Told) -> bool:
-    """Whether what was greater came when its sender, who had sent it before and not since, had begun anew below it."""
+    """Whether its sender had begun the queue anew when the greater one came, which was set or last sent before that."""
     _, group, mq, offset, connection, last, former = told.about
     sender = machine_of(connection)
-    begun_ms, begun_at = rule.begun.get((sender, group, mq), (-1, 0))
+    (reset_to, reset_ms, _), (begun_ms, begun_at) = (
+        table.get((sender, group, mq), none) for table, none in ((rule.reset, _NO_RESET), (rule.begun, (-1, 0))))
     sent = rule.past.last(events.OffsetSent, at=sender, group=group, mq=mq, offset=last)
-    is_late = sent is not None and sent.ms <= begun_ms <= (told.since_ms or 0)
-    return is_late and machine_of(former) == sender and begun_at <= offset
+    made_ms = reset_ms if last == reset_to else inf if sent is None else sent.ms
+    return machine_of(former) == sender and made_ms <= begun_ms <= (told.since_ms or 0) and begun_at <= offset
 
 
 def _was_ordered(rule: commits_go_down_by_resets_only, told: Told) -> bool:
@@ -125,12 +118,10 @@ class commits_go_down_by_resets_only(Rule):
         SOUGHT,
         Excuse("the commit is that of a reset, and one that was sent before, or meanwhile, has come before it",
                when=_was_reset),
-        Excuse("the greater one is that of a reset, and came when its sender had asked for the offset to begin at",
+        Excuse("the greater one came when its sender, who had sent or reset it before, had begun the queue anew below",
                when=_was_begun_before),
         Excuse("the broker has not what its sender had read, and has told it to go back", when=_was_corrected),
         Excuse("an operator has set the offset by hand", when=_was_ordered),
-        Excuse("the greater one came when its sender, who had sent it before, had begun the queue anew",
-               when=_came_late),
         cause("B-19", "another member has sent what came last", when=_of_another_member),
         cause("B-32", "it came on another connection of the same client",
               when=lambda _, told: is_on_another(told.about[4], told.about[6])),

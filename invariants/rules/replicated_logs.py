@@ -10,8 +10,8 @@ from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
+from invariants.rules.past import said
 from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, after, on
-from invariants.rules.stored_logs import flushes_no_more
 from invariants.views import StoredRecord
 
 _SUCCESS, _SYNC_MASTER, _SLAVE = 0, "SYNC_MASTER", "SLAVE"
@@ -302,12 +302,10 @@ class slave_catches_up_in_time(Promise, _Logs):
 
 
 class replicas_do_no_step_of_their_model(Ascription):
-    """Clean-up does not ask what is flushed, and a full disk takes nothing of what a slave copies."""
+    """A full disk takes nothing of what a slave copies."""
 
     judges = "refines_replication"
     excuses = (
-        cause("V44", "a broker has deleted files that it had not flushed", when=lambda rule, _: any(
-            flushes_no_more(rule, one.at) for one in rule.past.of(events.LogExpired))),
-        cause("V33", "files of others filled the disk of a slave", when=lambda rule, _: any(
-            rule.past.last(events.LogCopied, at=one.at) for one in rule.past.of(events.DiskFilled))),
+        cause("V33", "files of others filled the disk of the slave",
+              when=lambda rule, found: any(one.at == said(found, "slave") for one in rule.past.of(events.DiskFilled))),
     )

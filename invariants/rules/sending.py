@@ -231,14 +231,20 @@ class attempts_are_used(Rule):
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
         allowed = self.asked.get((event.key,), event.allowed)
-        why = (_UNKNOWN if (event.key,) in self.chosen else _UNROUTED if (event.key,) in self.unrouted
-               else _REROUTED if self.has_chosen_before(at, event) else _why(event))
+        why = self._why(at, event)
         if event.attempts < allowed and event.code not in _HOPELESS:
             yield self.told(f"{at} gives {event.key} up after {event.attempts} of {allowed} attempts: "
                             f"{why}, and {event.spent_ms} ms of {event.timeout_ms} ms have passed",
                             event.client_id, event.group, event.topic, why)
 
-    def has_chosen_before(self, at: str, event: events.SendFailed) -> bool:
+    def _why(self, at: str, event: events.SendFailed) -> str:
+        if (event.key,) in self.chosen:
+            return _UNKNOWN
+        if (event.key,) in self.unrouted:
+            return _UNROUTED
+        return _REROUTED if self._was_rerouted(at, event) else _by_its_code(event)
+
+    def _was_rerouted(self, at: str, event: events.SendFailed) -> bool:
         """Whether an asynchronous send has no broker, and its producer was given another list before it was sent."""
         asked = self.past.last(events.SendAsked, at=at, key=event.key)
         if asked is None or not asked.event.asynchronous or event.code != _NO_BROKER:
@@ -371,8 +377,8 @@ class equal_arguments_have_one_queue(Rule):
         return bool(self.changes.get(place, 0) != before)
 
 
-def _why(event: events.SendFailed) -> str:
-    """Why a send has failed before its last attempt."""
+def _by_its_code(event: events.SendFailed) -> str:
+    """Why a send has failed before its last attempt, as far as it says so itself."""
     if event.spent_ms >= event.timeout_ms:
         return _NO_TIME
     if event.code == _BUSY:

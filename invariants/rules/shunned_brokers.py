@@ -40,6 +40,14 @@ class Attempt(NamedTuple):
     over: bool = False
 
 
+class Asked(NamedTuple):
+    """A send that an application has asked for: when, how, and until when it may last."""
+
+    ms: int
+    asynchronous: bool
+    until_ms: int
+
+
 class Item(NamedTuple):
     """What a producer remembers of a broker: since when, and how long the last attempt took, at least and at most.
 
@@ -79,7 +87,7 @@ class Shunning(Rule):
 
     aware = Kept("at client_id group", begins=(LATENCY_AWARE,))
     asked = Kept("at key", begins=(events.SendAsked,),
-                 value=lambda ms, event: (ms, event.asynchronous, ms + event.timeout_ms))
+                 value=lambda ms, event: Asked(ms, event.asynchronous, ms + event.timeout_ms))
     blind = Kept("at client_id group")
     items = Kept("at client_id group broker_name")
     attempts = Kept("at client_id group key")
@@ -94,7 +102,7 @@ class Shunning(Rule):
         last = self.attempts.get((*who, key))
         if event.attempt > 1:
             self._is_over(who, last, ms, event.attempt - 1, key)
-        attempt = Attempt(ms, event.mq.broker_name, event.attempt, asked[0] if last is None else last.ms)
+        attempt = Attempt(ms, event.mq.broker_name, event.attempt, asked.ms if last is None else last.ms)
         if who not in self.blind:
             yield from self.chosen(who, attempt, event)
         self.attempts[(*who, key)] = attempt
@@ -110,7 +118,7 @@ class Shunning(Rule):
         attempt = self.attempts.get(key)
         if attempt is not None and not attempt.over:
             measured_ms = ms - attempt.ms
-            asynchronous = self.asked[at, key[-1]][1]  # then it is counted from the request on
+            asynchronous = self.asked[at, key[-1]].asynchronous  # then it is counted from the request on
             least_ms, most_ms = (0, measured_ms) if asynchronous else (measured_ms, ms - attempt.since_ms)
             self._remember(key, attempt, Item(ms, least_ms, most_ms, event.code not in _STORED, asynchronous))
 
@@ -137,7 +145,7 @@ class Shunning(Rule):
         elif not attempt.over:
             known = self.items.get((*who, attempt.broker_name))
             least_ms = 0 if self.bounds.thread_pause_ms else ms - attempt.ms
-            asynchronous = (who[0], key) in self.asked and self.asked[who[0], key][1]
+            asynchronous = (who[0], key) in self.asked and self.asked[who[0], key].asynchronous
             item = Item(ms, least_ms, ms - attempt.since_ms, True, asynchronous)  # it has failed
             if known is not None and known.changed_ms >= attempt.ms:  # whose turn it was nobody knows
                 item = Item(ms, 0, inf, failed=False)
@@ -188,7 +196,7 @@ class slow_broker_is_shunned(Shunning):
     def has_just_failed(self, who: tuple[str, ...], broker_name: str, ms: int) -> bool:
         """Whether the time of another send to a broker is over now, of which its producer may know already."""
         return any(key[:3] == who and one.broker_name == broker_name and not one.over
-                   and self.asked[key[0], key[3]][2] <= ms for key, one in self.attempts.items())
+                   and self.asked[key[0], key[3]].until_ms <= ms for key, one in self.attempts.items())
 
     def _forget(self, who: tuple[str, ...], names: set[str]) -> None:
         """Where it shuns all that are listed it may pick one that was, and forget then how slow that was."""

@@ -11,6 +11,7 @@ from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of
+from invariants.rules.past import place_of
 from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.views import StoredRecord
 
@@ -27,10 +28,11 @@ def flushes_no_more(rule: Any, broker: str, lives: int = 1) -> bool:
     lives -- of its store: 1, the present one; 2, that before it.
     """
     loads = rule.past.of(events.StoreLoaded, at=broker)
-    since, begun = (loads[-lives].place, loads[-lives].event.max_offset) if len(loads) >= lives else (-1, 0)
-    flushed = rule.past.of(events.LogFlushed, since=since, at=broker)
-    reached, expired = max([begun, *(one.event.offset for one in flushed)]), rule.past.last(
-        events.LogExpired, since=since, at=broker)
+    loaded = loads[-lives] if len(loads) >= lives else None
+    flushed, expired = (rule.past.last(kind, since=place_of(loaded), at=broker)
+                        for kind in (events.LogFlushed, events.LogExpired))
+    begun = 0 if loaded is None else loaded.event.max_offset
+    reached = begun if flushed is None else flushed.event.offset
     return expired is not None and 0 < reached < expired.event.min_offset
 
 
@@ -50,7 +52,7 @@ class crash_keeps_acknowledged(Rule):
     excuses = (
         cause("V6", "a force has failed at the broker", by=Match(events.ForceFailed, of="broker=at"), lasts=FOR_EVER),
         cause("V44", "the broker had deleted files that it had not flushed, and flushed nothing more",
-              when=lambda rule, told: flushes_no_more(rule, told.about[0], 2)),
+              when=lambda rule, told: rule.has_lost_power(*told.about) and flushes_no_more(rule, told.about[0], 2)),
     )
 
     # What its producer was told: where it is, more than once if it was sent more than once; when it was appended.
@@ -111,9 +113,14 @@ class crash_keeps_acknowledged(Rule):
 
     def _may_be_lost(self, at: str, key: str, offset: int, flush_disk_type: str) -> bool:
         """Whether nothing is promised of it: the machine lost its power when it was there, and nobody had forced it."""
-        lost_ms = self.powerless_ms.get((at,), -1)
         is_forced = flush_disk_type != _ASYNC and (at, key, offset) not in self.unwaited_ms
-        return not is_forced and self.appended_ms.get((at, key, offset), lost_ms) <= lost_ms
+        return not is_forced and self.has_lost_power(at, key, offset)
+
+    def has_lost_power(self, at: str, key: str, offset: int) -> bool:
+        """Whether the machine has lost its power since it had a message."""
+        lost_ms: float = self.powerless_ms.get((at,), -1)
+        had_ms: float = self.appended_ms.get((at, key, offset), lost_ms)
+        return had_ms <= lost_ms
 
 
 class recovered_log_is_a_prefix(Rule):

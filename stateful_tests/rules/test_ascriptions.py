@@ -30,9 +30,6 @@ from impl.events import (
     ListenerEnded,
     ListenerStarted,
     LockReleased,
-    LogCopied,
-    LogExpired,
-    LogFlushed,
     OffsetAnswered,
     OffsetCorrected,
     OffsetLearntLate,
@@ -285,19 +282,17 @@ def test_a_unit_that_is_not_there_is_put_down_to_the_full_disk_of_its_broker(mac
     assert set(watch.ascribed(found, 1).causes) == hazards
 
 
-@pytest.mark.parametrize(("records", "hazards"), [
-    ((), set()), ((LogFlushed("broker-a", 5), LogExpired("broker-a", 6)), {"V44"}),
-    ((LogFlushed("broker-a", 5), LogExpired("broker-a", 5)), set()),
-    ((DiskFilled(100),), set()), ((LogCopied("broker-a", 0, 0, 5), DiskFilled(100)), {"V33"}),
-    ((LogCopied("broker-a", 0, 0, 5),), set()),
+@pytest.mark.parametrize(("machine", "about", "hazards"), [
+    ("broker-a-slave", (("slave", "broker-a-slave"),), {"V33"}), ("broker-a", (("slave", "broker-a-slave"),), set()),
+    ("broker-a-slave", (), set()),
 ])
-def test_replicas_that_do_no_step_are_put_down_to_clean_up_and_full_disks(
-    records: tuple[Any, ...], hazards: set[str],
+def test_a_copy_that_is_not_there_is_put_down_to_the_full_disk_of_its_slave(
+    machine: str, about: tuple[tuple[str, str], ...], hazards: set[str],
 ) -> None:
     views: Any = Tables()
     watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
-    watch.segment("broker-a", [(0, "broker-a", one) for one in records])
-    found = Finding("refines_replication", None, "it is so", ("differs",), about=())
+    watch.segment(machine, [(0, machine, DiskFilled(100))])
+    found = Finding("refines_replication", None, "it is so", ("differs", "copy"), about=about)
     assert set(watch.ascribed(found, 1).causes) == hazards
 
 

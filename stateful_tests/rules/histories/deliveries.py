@@ -28,6 +28,8 @@ from impl.events import (
     SendFailed,
     StoreLoaded,
     ThreadDied,
+    TopicConfigDeleted,
+    TopicConfigUpdated,
     WorldHealed,
 )
 from invariants.views import Broker, QueueRange, StoredRecord, Subscription
@@ -141,7 +143,7 @@ def without(queues: int | None) -> Tables:
     return tables
 
 
-def unforced(path: str = "store/config/topics.json.tmp", at: str = B) -> Told:
+def unforced(path: str = "store/config/topics.json", at: str = B) -> Told:
     """A force of a file fails."""
     return 1, at, ForceFailed(path, lost=False)
 
@@ -330,7 +332,9 @@ HISTORIES = (
           ((OFF,), 0, ("V43",)), ((OFF,), None, ("V43",)), ((OFF,), 1, ()), ((), 0, ()), ((copied(2), OFF), 0, ()),
           (((3, B, ProcessKilled(1, False)),), 0, ()), (((3, "broker-b", OFF[2]),), 0, ()),
           ((OFF, appended(4, 5)), 0, ()), ((unforced(at="broker-b"), OFF), 0, ("V43",)),
-          ((unforced("store/commitlog/0"), OFF), 0, ("V43",)))),
+          ((unforced("store/commitlog/0"), OFF), 0, ("V43",)), ((OFF, unforced()), 0, ("V43",)),
+          ((unforced(), (2, B, TopicConfigUpdated(B, "others")), OFF), 0, ("V43",)),
+          ((unforced(), (2, B, TopicConfigDeleted(B, "others")), OFF), 0, ("V43",)))),
     *(Written("every_message_is_settled", broken=(appended(1, 5), OFF, HEALED), views=without(0), causes=("V43",),
               kept=(*before, appended(1, 5), *came, OFF, HEALED), kept_views=without(0))
       for before, came in (((), (unforced(),)), ((unforced(),), ()))),

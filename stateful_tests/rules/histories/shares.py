@@ -103,8 +103,9 @@ def asked(
     return ms, C, ConsumerIdsFetched(ID, G, topic, addr, ids)
 
 
-LOOK, LATE = looked(6_000), looked(210_000)
-SINCE_MS = 210_000 - deadlines.taken_up(STORMY)
+LOOK, LATE = looked(6_000), looked(170_000)
+SINCE_MS, LATELY_MS = (170_000 - takes(STORMY) for takes in (deadlines.handed_over, deadlines.divided))
+LISTED = asked(LATELY_MS, ids=(ID,))
 TAKEN = (1, C, QueueTaken(ID, G, MQ, 0))
 LISTENS, ASSIGNED = (1, C, ListenerStarted(ID, G, MQ)), (1, C, QueuesAssigned(ID, G, "orders", frozenset(), True))
 STARTED_BROKER, RESTARTED_BROKER = (-200_000, B, BrokerStarted(B, B, 0)), (500, B, BrokerStarted(B, B, 0))
@@ -203,6 +204,13 @@ HISTORIES = (
     *(Written("queue_is_not_left_alone", (LOOK, broken, LATE), (LOOK, asked(SINCE_MS), LATE), calm()) for broken in (
         asked(SINCE_MS - 1), asked(SINCE_MS, f"{B}:10911"), asked(SINCE_MS, topic="invoices"),
         asked(SINCE_MS, ids=(ID,)))),
+    # A member has the list, and may stand still before it has taken the queue.
+    *(Written("queue_is_not_left_alone", (LOOK, *broken, LATE), (LOOK, LISTED, LATE), calm(), calm()) for broken in (
+        (asked(LATELY_MS - 1, ids=(ID,)),), (asked(LATELY_MS, f"{B}:10911"),),
+        (asked(LATELY_MS, topic="invoices", ids=(ID,)),), (LISTED, (LATELY_MS, *ASSIGNED[1:])),
+        (LISTED, (LATELY_MS, C, ProcessKilled(1, False))))),
+    Written("queue_is_not_left_alone", (LOOK, asked(SINCE_MS, ids=(ID,)), LISTED, LATE),
+            views=seen(topics=Turns(*[{"orders"}] * 4, ()))),
     alone(LISTENS),
     alone(started(), RESTARTED_BROKER, broken=(RESTARTED_BROKER, started())),
     alone(STARTED_BROKER, (1, B, ProcessPaused(10)), broken=((-250_000, B, ProcessPaused(10)), STARTED_BROKER)),

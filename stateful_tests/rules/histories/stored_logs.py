@@ -128,11 +128,11 @@ HISTORIES = (
                     loaded(5, how="ASYNC_FLUSH")), views=has(),
             kept=(appended(1, 100), lost(1), answered(3, 100), loaded(5, how="ASYNC_FLUSH")), kept_views=has()),
     # V44: the process that has ended had deleted what it had not flushed.
-    *(Written("crash_keeps_acknowledged", broken=(loaded(0), *before, *SENT, lost(3), loaded(4, least=least)),
-              views=has(), causes=causes) for before, least, causes in (
-        (((0, B, LogFlushed(B, 50)), (0, B, LogExpired(B, 60))), 60, ("V44",)),
-        (((0, B, LogFlushed(B, 50)), (0, B, LogExpired(B, 50))), 50, ()),
-        (((0, B, LogFlushed(B, 50)), (0, B, LogExpired(B, 60)), loaded(0, 60, 60)), 60, ()))),
+    *(Written("crash_keeps_acknowledged", broken=(loaded(0), (0, B, LogFlushed(B, 50)), *before, *SENT, end, loaded(4)),
+              views=has(), causes=causes) for before, end, causes in (
+        (((0, B, LogExpired(B, 60)),), lost(3), ("V44",)), (((0, B, LogExpired(B, 50)),), lost(3), ()),
+        (((0, B, LogExpired(B, 60)), loaded(0, 60, 60)), lost(3), ()),
+        (((0, B, LogExpired(B, 60)),), lost(3, power_loss=False), ()))),
     Written("crash_keeps_acknowledged", broken=(*SENT, OTHER, loaded(4)), views=has(), kept=(*SENT, OTHER),
             kept_views=has()),
     Written("crash_keeps_acknowledged", broken=(*SENT, lost(COMMITTED_MS + 2, power_loss=False), loaded(100_000)),
