@@ -76,7 +76,7 @@ WAITS = (*SLOW, asked(700, "l"), tried(700, B, "l"))
 """And the broker that it is to send to has not answered it yet, for which it waits 3 s."""
 
 HISTORIES = (
-    *(Written(RULE, broken=broken, kept=(*WAITS, *again(3_700)), bounds=CALM) for broken in (
+    *(Written(RULE, broken=broken, kept=(*WAITS, *again(3_700)), bounds=CALM, says="not to broker-b") for broken in (
         (*WAITS, *again(3_699)), (*SLOW, *sends(700, B, 5, "l"), *again(3_700)),
         (*SLOW, asked(700, "l"), tried(700, "broker-c", "l", listed=ONE), *again(3_700)))),
     Written(RULE, (*SLOW, *again(30_609)), (*SLOW, *again(30_610)), bounds=CALM, causes=(), says="1 ms more, and not"),
