@@ -202,9 +202,8 @@ def _place(log: Log, found: Finding, end: int) -> int | None:
 
 def _stored(log: Log, end: int, about: Things) -> int | None:
     """Where the message of a finding was stored that no event has shown."""
-    wanted = {name: about[name] for name in ("key", "queue") if name in about}
-    return log.last((e.MessageAppended,), end, lambda place: _covers(wanted, log.things(place))) if len(
-        wanted) > 1 else None
+    wanted = {name: about.get(name, _NONE) for name in ("key", "queue")}
+    return log.last((e.MessageAppended,), end, lambda place: _covers(wanted, log.things(place)))
 
 
 def _same(one: object, other: object) -> bool:

@@ -79,9 +79,9 @@ class Replication(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def power_loss(self, data: st.DataObject) -> None:
-        """The master loses what it has not forced, or a part of it."""
+        """The master loses what it has not forced, or a part of it, if it is still there."""
         value = self.followed.monitor.value
-        self.followed.kill(data.draw(st.integers(0, value("end") - value("flushed"))))
+        self.followed.kill(data.draw(st.integers(0, value("end") - max(value("first"), value("flushed")))))
 
     @precondition(lambda self: self.followed.possible("expire") or self.followed.possible("expire_unsent"))
     @rule()
