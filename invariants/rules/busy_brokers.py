@@ -19,6 +19,7 @@ class waiting_request_is_refused_in_its_time(Duty):
     """A request that waits for a thread of a broker for as long as it may is answered SYSTEM_BUSY then, and not before.
 
     A send is refused earlier where another one has been writing for too long (DefaultMessageStore#isOSPageCacheBusy).
+    What comes while the broker stands still begins to wait when that goes on.
     """
 
     cite = "BrokerFastFailure#cleanExpiredRequest: waitTimeMillsInSendQueue, waitTimeMillsInPullQueue, #returnResponse"
@@ -44,9 +45,17 @@ class waiting_request_is_refused_in_its_time(Duty):
     def asks(self, ms: int, at: str, event: events.InquiryMade) -> None:
         if self.powerless.pop((event.server,), None) is None and event.what == BUSY:
             self.asked[event.server, event.name, event.number] = ms
-            due_ms = ms + deadlines.QUEUE_MS[event.name]
+            waits_ms = max(ms, self.facts.standing_ms.get((event.server,), ms))
+            due_ms = waits_ms + deadlines.QUEUE_MS[event.name]
             if self.held.get((event.server, event.name), 0) > due_ms + deadlines.soon(self.bounds):
                 self.owe((event.server, event.name, event.number), due_ms, at)
+
+    @on(events.ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
+        """See Duty; what was asked may not have come before."""
+        for key in self.owed:
+            if key[0] == at:
+                self.count_from(key, ms + event.ms + deadlines.QUEUE_MS[key[1]])
 
     @on(events.ProcessKilled)
     def asks_no_more(self, _: int, at: str, event: events.ProcessKilled) -> None:

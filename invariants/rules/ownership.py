@@ -112,8 +112,8 @@ class told_members_rebalance(Duty):
     """A member that is told of a change of its group rebalances within 5 s.
 
     A run that is under way ends first. While it gives queues up and takes others the time begins anew with each of
-    them: a thread may stand still at any of them, however many they are. Ignores what is sent on a connection of a
-    process that has ended: where power was lost no broker knows of the end.
+    them, and with each topic that it has shared out: a thread may stand still at any of them, however many they are.
+    Ignores what is sent on a connection of a process that has ended: where power was lost no broker knows of the end.
     """
 
     shipped = "violated: B-13 the notification is lost, U15 a reset holds the thread"
@@ -166,11 +166,13 @@ class told_members_rebalance(Duty):
         if reaches and not earlier and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
             self.owe((machine, event.group), ms)
 
-    @on(events.QueueTaken, events.QueueDropped)
-    def goes_on(self, ms: int, at: str, event: events.QueueTaken | events.QueueDropped) -> None:
+    @on(events.QueueTaken, events.QueueDropped, events.QueuesAssigned)
+    def goes_on(
+        self, ms: int, at: str, event: events.QueueTaken | events.QueueDropped | events.QueuesAssigned,
+    ) -> None:
         """A run that is under way gets on; the next one would have fetched its list first, which pays."""
         key = at, event.group
-        if key in self.owed and (isinstance(event, events.QueueTaken) or event.by_rebalance):
+        if key in self.owed and (not isinstance(event, events.QueueDropped) or event.by_rebalance):
             self.count_from(key, ms)
 
     @on(events.ProcessStarted)

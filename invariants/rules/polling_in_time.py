@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
@@ -141,12 +142,13 @@ class polled_is_committed(Duty):
 
     autoCommit commits with a poll, every five seconds, and what was committed is sent with the offsets of the timer,
     and when the consumer shuts down, which begins with that: what is committed later is not. Whatever was polled before
-    a poll, and another one began five seconds later, autoCommit has committed in between. Of a queue that it does not
-    have any more it need not be sent.
+    a poll, and another one began five seconds later, autoCommit has committed in between. What was committed before a
+    run of the rebalance has the list of members is sent when the run has given the queue up, the rest need not be.
     """
 
     shipped = "violated: X27 what waits of a topic that was unsubscribed"
-    cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown"
+    cite = ("DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown, "
+            "RebalanceLitePullImpl#removeUnnecessaryMessageQueue")
     about = "at group mq"
     within_ms = deadlines.polled_is_sent
     excuses = (BROKER_AWAY, clock_was_set("at"), cause(
@@ -154,16 +156,36 @@ class polled_is_committed(Duty):
     late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
             "committed that for {waited_ms} ms")
 
-    # Behind what was polled; what was committed of that for certain, by hand or by autoCommit; what was sent; and when
-    # polls began, with what was polled before each.
+    # Behind what was polled; what was committed of that for certain, by hand or by autoCommit, and since when; what was
+    # sent; and when polls began, with what was polled before each.
     polled, committed, sent, marks = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(4))
     stopping = Kept("at group", begins=(events.PollerStopping,))
     left = Kept("at group", begins=(events.TopicLeft,))
+    # When a run of the rebalance had the list of members last. What was committed before that, and not sent, of queues
+    # that have gone since: with the run, or with a topic that the application unsubscribes, which it says next.
+    listed = Kept("at group topic", begins=(Match(events.ConsumerIdsFetched,
+                                                  having=lambda one: one.client_ids is not None),))
+    unsent = Kept("at group mq")
 
     @on(events.QueuesHeld)
     def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
-        for table in self.tables():
+        for key, (offset, since_ms) in self.committed.items():
+            listed_ms = self.listed.get((*key[:2], key[2].topic), -inf)
+            if key[:2] == (at, event.group) and key[2] not in event.mqs and since_ms < listed_ms:
+                self.unsent[key] = offset, since_ms
+        for table in (self.owed, self.polled, self.committed, self.sent, self.marks):
             table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+
+    @on(events.TopicLeft)
+    def unsubscribes(self, _: int, at: str, event: events.TopicLeft) -> None:
+        self.unsent.drop(lambda key: key[:2] == (at, event.group) and key[2].topic == event.topic)
+
+    @on(events.PollBegan, events.PollerStopping)
+    def goes_on(self, _: int, at: str, event: events.PollBegan | events.PollerStopping) -> Iterator[Told]:
+        for key, (offset, since_ms) in [one for one in self.unsent.items() if one[0][:2] == (at, event.group)]:
+            del self.unsent[key]
+            yield self.told(f"{at} has given up {queue_text(key[2])} and not sent {offset}, which was committed", *key,
+                            since_ms=since_ms)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
@@ -181,7 +203,7 @@ class polled_is_committed(Duty):
             if key[:2] == (at, event.group) and offset > self.sent.get(key, NO_OFFSET):
                 self.owe(key, ms, offset)
                 if isinstance(event, events.CommitAsked):
-                    self.committed[key] = offset
+                    self.committed[key] = offset, ms
                 else:
                     self._commits_itself(key, ms, offset)
 
@@ -191,7 +213,7 @@ class polled_is_committed(Duty):
         while marks and marks[0][0] + deadlines.AUTO_COMMIT_MS <= ms:
             done = marks.pop(0)[1]
             if done > self.sent.get(key, NO_OFFSET):
-                self.committed[key] = done
+                self.committed[key] = done, ms
         marks.append((ms, offset))
 
     @on(events.OffsetSent)
@@ -200,14 +222,14 @@ class polled_is_committed(Duty):
         self.sent[key] = event.offset
         if key in self.owed and event.offset >= self.owed[key][2]:
             self.pay(key)
-        if event.offset >= self.committed.get(key, event.offset + 1):
+        if key in self.committed and event.offset >= self.committed[key][0]:
             del self.committed[key]
 
     @on(events.PollerShutDown)
     def ends(self, _: int, at: str, event: events.PollerShutDown) -> Iterator[Told]:
         """What was committed is sent by now; whether autoCommit has come to the rest nobody knows."""
         mine = at, event.group
-        for key, offset in [one for one in self.committed.items() if one[0][:2] == mine]:
+        for key, (offset, _) in [one for one in self.committed.items() if one[0][:2] == mine]:
             since_ms = self.owed[key][0] if key in self.owed else None
             yield self.told(f"{at} has shut down and not sent {offset} of {queue_text(key[2])}, which was committed",
                             *key, since_ms=since_ms)

@@ -8,6 +8,7 @@ from impl.client.assigned_message_queue import UNSET, AssignedMessageQueue
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
 from impl.client.lite_pull_task import ConsumeRequest, PullTask
 from impl.client.offset_store import ReadOffsetType
+from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
 from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
@@ -134,6 +135,16 @@ async def _begin_at_the_end(self: RebalanceLitePullImpl, mq: MessageQueue, threa
     return stored if stored >= 0 else await self.instance.admin.max_offset(mq)
 
 
+@replace(RebalanceLitePullImpl, "remove_unnecessary_message_queue")
+async def _give_up_uncommitted(
+    self: RebalanceLitePullImpl, mq: MessageQueue, pq: ProcessQueue, threads: Threads,
+) -> bool:
+    """What was committed of a queue that goes is forgotten, if the timer has not sent it yet."""
+    del pq, threads
+    self.offset_store.remove_offset(mq)
+    return True
+
+
 BUGS = (
     Variant("seeded-seek-keeps-what-waits", "bug", "A seek leaves what waits of the queue.",
             "DefaultLitePullConsumerImpl#clearMessageQueueInCache forgotten", replacements=(_keep_what_waits,)),
@@ -167,4 +178,7 @@ BUGS = (
     Variant("seeded-poller-begins-at-the-end", "bug", "Who polls begins at the end, however it is configured.",
             "the value of DefaultLitePullConsumerImpl#consumeFromWhere for that of its consumer",
             replacements=(_begin_at_the_end,)),
+    Variant("seeded-poller-gives-up-uncommitted", "bug", "Of a queue that is given up what was committed is not sent.",
+            "persist forgotten in RebalanceLitePullImpl#removeUnnecessaryMessageQueue",
+            replacements=(_give_up_uncommitted,)),
 )

@@ -12,7 +12,9 @@ from impl.events import (
     InquiryMade,
     MessageLost,
     ProcessKilled,
+    ProcessPaused,
     ThreadsHeld,
+    WorldHealed,
 )
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
@@ -47,6 +49,11 @@ def dark(at: str) -> Told:
     return -1, at, ProcessKilled(1, power_loss=True)
 
 
+def stood_still(ms: int, at: str = B) -> tuple[Told, ...]:
+    """It is looked at what was asked of a machine that stood still, or was about to, and its broker ends later."""
+    return asked(), (20, at, ProcessPaused(1_000)), (ms, "world", WorldHealed()), (ms + 1, B, ProcessKilled(1, False))
+
+
 LONG = held(PULL_DUE_MS + SOON_MS + 1)
 NEVER = LONG, asked()
 
@@ -65,6 +72,14 @@ HISTORIES = (
     Written(RULE, (*NEVER, (20, "c1", ProcessKilled(1, power_loss=False))),
             (*NEVER, (20, OPERATOR, ProcessKilled(1, power_loss=False))), bounds=CALM),
     Written(RULE, NEVER, (LONG, (20, B, ClockJumped(1)), asked()), bounds=CALM),
+    # What comes while the broker stands still waits from when it goes on.
+    Written(RULE, (held(10**6), *stood_still(PULL_DUE_MS + SOON_MS + 1_011)),
+            (held(10**6), *stood_still(PULL_DUE_MS + SOON_MS + 1_010)), bounds=CALM),
+    Written(RULE, (held(10**6), *stood_still(PULL_DUE_MS + SOON_MS + 1_010, "broker-b")),
+            (held(10**6), *stood_still(PULL_DUE_MS + SOON_MS + 1_010)), bounds=CALM),
+    *(Written(RULE, (held(10**6), (ms, B, ProcessPaused(1_000)), *stood_still(late_ms + 1, "broker-b")),
+              (held(10**6), (ms, B, ProcessPaused(1_000)), *stood_still(late_ms, "broker-b")), bounds=CALM)
+      for ms, late_ms in ((0, PULL_DUE_MS + SOON_MS + 990), (-2_000, PULL_DUE_MS + SOON_MS))),
     # The first request to a broker that has lost its power goes to a connection that is dead.
     *(Written(RULE, (before, LONG, *others, asked()), (dark(B), LONG, asked()), bounds=CALM) for before, others in (
         ((-1, B, ProcessKilled(1, power_loss=False)), ()), (dark("broker-b"), ()),

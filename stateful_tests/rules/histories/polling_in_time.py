@@ -14,6 +14,7 @@ from impl.events import (
     ClockJumped,
     CommitAsked,
     ConnectionSevered,
+    ConsumerIdsFetched,
     ConsumerRegistered,
     DiskFilled,
     MessagesPolled,
@@ -131,9 +132,17 @@ def registers(ms: int, connection: str = f"{C}:1", group: str = G) -> Told:
     return ms, B, ConsumerRegistered(B, group, C, connection, True, True, frozenset())
 
 
+def listed(ms: int, topic: str = "orders", group: str = G, client_ids: tuple[str, ...] | None = (C,)) -> Told:
+    """A run of the rebalance has the members of its group, or none."""
+    return ms, C, ConsumerIdsFetched(C, group, topic, "broker-a:10911", client_ids)
+
+
 AGAIN = 1, C, TopicTakenAgain(G, "orders")
 STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
+COMMITS, SENT = (2, C, CommitAsked(G)), sent(6, 6)
+DIVIDED = polled(5), COMMITS, listed(3)
+GIVEN_UP = *DIVIDED, has(ms=4)
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
 STARTED_BEFORE = (0, B, BrokerStarted(B, B, 0))
 BROKER_STARTS, BROKER_DIES = (3, B, BrokerStarted(B, B, 0)), (2, B, ProcessKilled(1, power_loss=False))
@@ -242,6 +251,20 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), (2, C, PollerStopping("H")), ASKED), (polled(5), STOPPING, ASKED)),
     Written("polled_is_committed", (polled(5), (2, "c2", PollerStopping(G)), polls(3)),
             (polled(5), STOPPING, polls(3))),
+    # What was committed before a run of the rebalance is sent when the run has given the queue up.
+    Written("polled_is_committed", (*GIVEN_UP, polls(5)), (*DIVIDED, sent(6, 3), has(ms=4), polls(5)),
+            says="has given up queue 0 of orders at broker-a and not sent 6"),
+    Written("polled_is_committed", (*DIVIDED, sent(5, 3), has(ms=4), polls(5)),
+            (*DIVIDED, has(MQ, ms=4), polls(5), SENT)),
+    *(Written("polled_is_committed", (*GIVEN_UP, polls(5)), (polled(5), COMMITS, *kept, has(ms=4), polls(5)))
+      for kept in ((), (listed(2),), (listed(3, client_ids=None),), (listed(3, "invoices"),), (listed(3, group="H"),))),
+    Written("polled_is_committed", (*GIVEN_UP, (5, *STOPPING[1:])), (*GIVEN_UP, leaves(5), (6, *STOPPING[1:]))),
+    *(Written("polled_is_committed", (*GIVEN_UP, leaves(5, topic, group), polls(6)), (*GIVEN_UP, leaves(5), polls(6)))
+      for topic, group in (("invoices", G), ("orders", "H"))),
+    *(Written("polled_is_committed", (*GIVEN_UP, polls(5)), (*GIVEN_UP, (5, at, PollBegan(group, True, 0))))
+      for at, group in ((C, "H"), ("c2", G))),
+    Written("polled_is_committed", (*GIVEN_UP, polls(5)),
+            (*DIVIDED, (4, C, QueuesHeld(C, "H", frozenset())), polls(5), SENT)),
     Written("seek_stays_in_the_queue", (has(MQ), sought(6)), (has(MQ), sought(5)), ending(5), says="which has 0 to 5"),
     Written("seek_stays_in_the_queue", (has(MQ), sought(-1)), (has(MQ), sought(0)), ending(5), says="goes to -1"),
     Written("seek_stays_in_the_queue", (sought(5),), (has(MQ), has(MQ2), sought(5)), ending(5), says="it never had"),
