@@ -83,7 +83,8 @@ class ConsumerMap(Map):
     @hears(events.TimerJobBegan, events.TimerJobEnded)
     def _timer(self, machine: str, event: events.TimerJobBegan | events.TimerJobEnded) -> list[Finding]:
         """MQClientInstance#persistAllConsumerOffset: what was read of a queue that is not held yet may be forgotten."""
-        if event.job == PERSISTS and machine in self.running:
+        own = machine in self.running and event.client_id == self.running[machine].client_id
+        if event.job == PERSISTS and own:
             begins = event.__class__ is events.TimerJobBegan
             (self.persisting.add if begins else self.persisting.discard)(machine)
             if begins or machine not in self.stopping:

@@ -271,10 +271,12 @@ def was_forgotten(past: Past, at: str, group: str, mq: MessageQueue) -> bool:
     updated = past.last(events.OffsetUpdated, at=at, group=group, mq=mq)
     taken = max((one for one in past.of(events.QueueTaken, at=at, group=group, mq=mq) if one.place < place_of(updated)),
                 default=None)
-    began, ended = (past.of(kind, at=at, job="persistAllConsumerOffset")
+    if taken is None:
+        return False
+    began, ended = (past.of(kind, at=at, client_id=taken.event.client_id, job="persistAllConsumerOffset")
                     for kind in (events.TimerJobBegan, events.TimerJobEnded))
     ends = sum(one.place < place_of(updated) for one in ended)
-    return taken is not None and len(began) > ends and began[ends].place < taken.place
+    return len(began) > ends and began[ends].place < taken.place
 
 
 def was_corrected(past: Past, at: str, group: str, mq: MessageQueue, *, within_ms: float) -> bool:

@@ -90,7 +90,8 @@ def test_nobody_else_sees_that_what_was_read_is_not_remembered() -> None:
 
 MQ = MessageQueue("orders", "broker-a", 0)
 TAKEN, UPDATED = events.QueueTaken("c1@1", "G", MQ, 5), events.OffsetUpdated("c1@1", "G", MQ, 5)
-FORGETS, REMEMBERS = (cast("ConsumerTables", SimpleNamespace(remembers=lambda _, has=has: has, cached=lambda _: ()))
+FORGETS, REMEMBERS = (cast("ConsumerTables", SimpleNamespace(
+    client_id="c1@1", remembers=lambda _, has=has: has, cached=lambda _: ()))
                       for has in (None, 5))
 
 
@@ -145,6 +146,7 @@ STOPPING, OTHERS = (events.ConsumerStopping("c1@1", group) for group in ("G", "H
 
 @pytest.mark.parametrize(("said", "forgets"), [
     ((), False), ((BEGAN,), True), ((BEGAN, ENDED), False), ((STOPPING,), True), ((OTHERS,), False),
+    ((BEGAN._replace(client_id="c1@2"),), False), ((BEGAN, ENDED._replace(client_id="c1@2")), True),
     ((BEGAN, STOPPING, ENDED), True), ((STOPPING, events.ProcessKilled(1, power_loss=False)), False),
     ((STOPPING, events.ConsumerShutDown("c1@1", "H")), True), ((STOPPING, events.ConsumerShutDown("c1@1", "G")), False),
 ], ids=str)

@@ -56,14 +56,14 @@ def remembered(ms: int, at: str = C, offset: int = 100) -> Told:
     return ms, at, OffsetUpdated(at, G, MQ, offset)
 
 
-def at_it(ms: int, at: str = C) -> Told:
+def at_it(ms: int, at: str = C, client_id: str = C) -> Told:
     """The timer of a client begins to commit."""
-    return ms, at, TimerJobBegan(at, "persistAllConsumerOffset", 5_000)
+    return ms, at, TimerJobBegan(client_id, "persistAllConsumerOffset", 5_000)
 
 
-def through(ms: int) -> Told:
+def through(ms: int, client_id: str = C) -> Told:
     """It is through with that."""
-    return ms, C, TimerJobEnded(C, "persistAllConsumerOffset")
+    return ms, C, TimerJobEnded(client_id, "persistAllConsumerOffset")
 
 
 def heard(ms: int) -> Told:
@@ -244,7 +244,8 @@ HISTORIES = (
           ((at_it(0),), (), (), ("X28",)), ((at_it(0),), (), (through(10),), ("X28",)), ((), (at_it(10),), (), ()),
           ((at_it(0),), (through(10),), (), ()), ((at_it(0), through(0)), (), (), ()), ((at_it(0, C2),), (), (), ()),
           ((at_it(0), through(0), at_it(0)), (), (), ("X28",)), ((), (), (at_it(10),), ()),
-          ((at_it(0),), (), (through(10), remembered(11)), ()))),
+          ((at_it(0),), (), (through(10), remembered(11)), ()), ((at_it(0, client_id=C2),), (), (), ()),
+          ((at_it(0),), (through(10, C2),), (), ("X28",)))),
     again(*KNOWN[:-1], at_it(0), KNOWN[-1], *READ[3:], remembered(10), dropped(100_000, C),
           answered(300_000, 98, C), taken(300_001, C, 98), causes=("X28",)),
     again(*GIVEN_UP, at_it(200_000), answered(300_000, 98, C), taken(300_001, C, 98)),
