@@ -205,6 +205,7 @@ PLANTED = (
     ("ways_exclude_each_other", "repaired+seeded-ways-are-mixed", "polled", "calm", 0),
     ("seek_is_committed", "repaired+seeded-seek-is-not-committed", "polled", "calm", 0),
     ("poller_begins_where_it_is_to", "repaired+seeded-poller-begins-at-the-end", "throttled", "calm", 0),
+    ("polled_is_committed", "repaired+seeded-poller-gives-up-uncommitted", "polled", "calm", 1),
     ("failed_pull_is_put_off", "repaired+seeded-failed-pull-comes-at-once", "listeners", "calm", 0),
     ("held_queue_is_worked_on", "repaired+seeded-failed-pull-is-the-last", "listeners", "calm", 0),
     ("pull_asks_as_configured", "repaired+seeded-pulls-have-no-version", "filtered", "calm", 0),
