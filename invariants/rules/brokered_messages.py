@@ -95,7 +95,8 @@ class retried_pull_goes_on(Rule):
 class held_pull_commits_at_once(Duty):
     """A master takes the offset that comes with a pull, also of one that it holds.
 
-    It need not once a commit of the same client has overtaken the pull, which says more.
+    It need not once a commit of the same client has overtaken the pull, which says more. Where the client has pulled
+    that offset several times without an answer, it may be the first of these pulls that is held.
     """
 
     cite = "PullMessageProcessor#processRequest: storeOffsetEnable"
@@ -107,15 +108,16 @@ class held_pull_commits_at_once(Duty):
 
     @on(events.PullHeld)
     def holds(self, ms: int, at: str, event: events.PullHeld) -> None:
-        mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
-        pulled = self.past.last(events.PullSuspended, at=machine_of(event.connection), group=event.group, mq=mq,
-                                offset=event.offset)
+        mq, client = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id), machine_of(event.connection)
+        answered = self.past.last(events.PullAnswered, at=client, group=event.group, mq=mq)
+        pulled = self.past.of(events.PullSuspended, since=place_of(answered), at=client, group=event.group, mq=mq,
+                              offset=event.offset)
         taken = self.past.last(events.OffsetCommitted, at=at, group=event.group, topic=event.topic,
                                queue_id=event.queue_id, connection=event.connection)
-        made = self.past.last(events.ConnectionMade, at=machine_of(event.connection), server=at)
+        made = self.past.last(events.ConnectionMade, at=client, server=at)
         is_former = made is not None and made.event.connection != event.connection  # it has pulled anew since
-        if self.facts.is_master(at) and not is_former and pulled is not None and pulled.event.commits and (
-                place_of(taken) < pulled.place):
+        commits = bool(pulled) and all(one.event.commits for one in pulled) and place_of(taken) < pulled[0].place
+        if self.facts.is_master(at) and not is_former and commits:
             self.owe((at, event.group, event.topic, event.queue_id, event.connection), ms)
 
 

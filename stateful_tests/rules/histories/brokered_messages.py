@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import invariants.rules.brokered_messages  # noqa: F401  # declares the rules
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
 from impl.decisions.route_queues import QueueData
 from impl.events import (
     BrokerStarted,
@@ -11,6 +12,7 @@ from impl.events import (
     DeadLetterTaken,
     MessageAppended,
     OffsetCommitted,
+    PullAnswered,
     PullHeld,
     PullRetried,
     PullSuspended,
@@ -40,6 +42,12 @@ def pulls(
     """A client pulls a queue."""
     mq = MessageQueue("orders", B, queue_id)
     return 1, at, PullSuspended(f"{at}@1", group, mq, offset, f"{B}:10911", commits=commits)
+
+
+def answers(at: str = "c1", group: str = G, queue_id: int = 0) -> tuple[int, str, PullAnswered]:
+    """A pull of a client is answered."""
+    mq = MessageQueue("orders", B, queue_id)
+    return 1, at, PullAnswered(f"{at}@1", group, mq, PullCode.PULL_NOT_FOUND, 7)
 
 
 def connects(connection: str = "c1:2") -> tuple[int, str, ConnectionMade]:
@@ -103,6 +111,10 @@ HISTORIES = (
     *(Written(COMMITS, (MASTER, *broken, HELD), (MASTER, pulls(), taken(), HELD)) for broken in (
         (taken(), pulls()), (pulls(), taken(connection="c2:1")), (pulls(), taken(queue_id=1)),
         (pulls(), taken(group="H")), (pulls(), taken(topic="invoices")))),
+    # Of pulls that were not answered it may be the first that is held.
+    *(Written(COMMITS, (MASTER, *before, answers(), pulls(), HELD), (MASTER, *before, other, pulls(), HELD))
+      for before in ((pulls(), taken()), (pulls(commits=False),))
+      for other in (answers("c2"), answers(group="H"), answers(queue_id=1))),
     Written(COMMITS, (MASTER, pulls(), pulls(commits=False, offset=8), HELD),
             (MASTER, pulls(commits=False), pulls(offset=8), HELD)),
     Written(BORN, (told(ID),), (told(ID),), views=born(THERE), kept_views=born(HERE), says=f"was born at {THERE}"),
