@@ -5,6 +5,7 @@ from __future__ import annotations
 from impl.variants.bugs import (
     administration,
     applications,
+    broken_connections,
     broker_clients,
     clients as client_bugs,
     copied_delays,
@@ -87,7 +88,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
-    *two_topics.BUGS, *replies.BUGS,
+    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -290,6 +290,11 @@ def called_back(bounds: Bounds) -> int:
     return SEND_MS + RESPONSE_SCAN_MS + SOON_MS + SEND_THREADS * bounds.thread_pause_ms
 
 
+def failed_at_once(bounds: Bounds) -> int:
+    """A client that has closed a connection has told who waits there: Netty's thread, and the one that calls back."""
+    return SOON_MS + 2 * bounds.thread_pause_ms
+
+
 def request_over(bounds: Bounds) -> int:
     """A request is over: routes are asked for, brokers are spoken to, it is sent, and its reply is waited for."""
     first_ms = ROUTE_CALLS_MS + DEAD_CALLS * CALL_MS

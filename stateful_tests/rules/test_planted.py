@@ -206,6 +206,7 @@ PLANTED = (
     ("seek_is_committed", "repaired+seeded-seek-is-not-committed", "polled", "calm", 0),
     ("poller_begins_where_it_is_to", "repaired+seeded-poller-begins-at-the-end", "throttled", "calm", 0),
     ("polled_is_committed", "repaired+seeded-poller-gives-up-uncommitted", "polled", "calm", 1),
+    ("pull_fails_with_its_connection", "repaired+seeded-broken-calls-wait", "listeners", "network", 0),
     ("failed_pull_is_put_off", "repaired+seeded-failed-pull-comes-at-once", "listeners", "calm", 0),
     ("held_queue_is_worked_on", "repaired+seeded-failed-pull-is-the-last", "listeners", "calm", 0),
     ("pull_asks_as_configured", "repaired+seeded-pulls-have-no-version", "filtered", "calm", 0),

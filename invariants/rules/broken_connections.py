@@ -1,0 +1,48 @@
+"""What a client does whose connection breaks."""
+
+from __future__ import annotations
+
+from impl import events
+from impl.decisions.message_queue import MessageQueue
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match, machine_of
+from invariants.rules.past import place_of
+from invariants.rules.rule import Duty, Kept, on
+
+
+class pull_fails_with_its_connection(Duty):
+    """A client that closes a broken connection gives up at once the pulls that its broker holds for it there.
+
+    Judged of processes that have connected to the broker once, so that it is clear which connection has broken. A
+    client that the broker tells of the end waits for the time-out, and so does a call of a consumer that is polled.
+    """
+
+    cite = "NettyRemotingClient.NettyConnectManageHandler#close, NettyRemotingAbstract#failFast"
+    about = "at group mq"
+    within_ms = deadlines.failed_at_once
+    paid_by = (events.PullFailed, events.PullAnswered, events.QueueDropped)
+    excuses = (
+        Excuse("its client was told to reset queues: the thread that hears answers sleeps for 10 s each time",
+               by=Match(events.ResetReceived, of="at group"), lasts=deadlines.reset),
+        Excuse("it shuts down", by=Match(events.ConsumerStopping, of="at group")),
+    )
+    late = ("{at} has not given up the pull of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} {waited_ms} ms "
+            "after its connection has broken")
+
+    # The pulls that brokers hold: of whom, of which queue, and at which machine.
+    held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
+
+    @on(events.PullHeld)
+    def holds(self, _: int, at: str, event: events.PullHeld) -> None:
+        mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
+        self.held[event.connection, event.opaque] = machine_of(event.connection), event.group, mq, at
+
+    @on(events.ConnectionSevered)
+    def breaks(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
+        started = self.past.last(events.ProcessStarted, at=at)
+        made = self.past.of(events.ConnectionMade, since=place_of(started), at=at, server=event.other)
+        for key, (client, group, mq, broker) in self.held.items():
+            ours = [key[0]] == [one.event.connection for one in made] and (client, broker) == (at, event.other)
+            if ours and (at, group) not in self.facts.polls_from:
+                self.owe((at, group, mq), ms)
