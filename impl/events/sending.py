@@ -222,10 +222,12 @@ class RequestTold(NamedTuple):
     """DefaultMQProducer#request has returned, or called back: an application says what it was told.
 
     key -- of its request. replied_to -- of the request that the reply is one to, as its body says; empty: no reply.
-    content -- of the reply, as a number; None: unknown.
+    content -- of the reply, as a number; None: unknown. exception -- class of the exception that it was told; empty:
+    none; None: unknown.
     """
 
     group: str
     key: str
     replied_to: str = ""
     content: int | None = None
+    exception: str | None = None

@@ -11,6 +11,8 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import clock_was_set
 
+_TIME_IS_OVER = "RequestTimeoutException"
+
 
 class reply_is_that_of_its_request(Rule):
     """Who asks over messages is given the reply to that request, and no other."""
@@ -85,6 +87,49 @@ class request_is_waited_for_in_full(Rule):
         if not event.replied_to and ms - since_ms < timeout_ms:
             yield self.told(f"{at} is told after {ms - since_ms} ms that there is no reply to {event.key}, and wants "
                             f"to wait for {timeout_ms} ms", *key, since_ms=since_ms)
+
+
+class missing_reply_is_explained(Rule):
+    """Who has no reply is told by an exception: that the time is over if a broker has said that it has the request.
+
+    That the time is over is said of no request of which its sender has heard that it could not be sent.
+    """
+
+    cite = "DefaultMQProducerImpl#waitResponse, #requestFail, RequestFutureHolder#scanExpiredRequest"
+    about = "at group key"
+
+    waits = Kept("at group key", begins=(events.RequestAsked,), ends=(events.RequestTold,))
+    stored = Kept("at key", begins=(Match(events.SendAnswered, having=lambda one: one.queue_offset >= 0),))
+    failed = Kept("at group key", begins=(Match(events.SendFailed, of="at group key"),))
+
+    @on(events.RequestTold)
+    def told_of(self, _: int, at: str, event: events.RequestTold) -> Iterator[Told]:
+        key, said = (at, event.group, event.key), event.exception
+        if event.replied_to or said is None or key not in self.waits:
+            return
+        if not said:
+            yield self.told(f"{at} is told neither a reply to {event.key} nor an exception", *key)
+        elif said != _TIME_IS_OVER and (at, event.key) in self.stored:
+            yield self.told(f"{at} is told {said} of {event.key}, which its broker has", *key)
+        elif said == _TIME_IS_OVER and key in self.failed:
+            yield self.told(f"{at} is told that the time of {event.key} is over, which could not be sent", *key)
+
+
+class unsent_request_is_over_at_once(Duty):
+    """Who asks over messages hears at once that the request could not be sent, and does not wait for a reply."""
+
+    cite = "DefaultMQProducerImpl#request: onException, #requestFail"
+    about = "at group key"
+    within_ms = deadlines.soon
+    paid_by = (events.RequestTold,)
+    late = "{at} could not send its request {key}, and is not told so for {waited_ms} ms"
+
+    waits = Kept("at group key", begins=(events.RequestAsked,), ends=(events.RequestTold,))
+
+    @on(events.SendFailed)
+    def fails(self, ms: int, at: str, event: events.SendFailed) -> None:
+        if (key := (at, event.group, event.key)) in self.waits:
+            self.owe(key, ms)
 
 
 class reply_comes_to_who_waits(Rule):

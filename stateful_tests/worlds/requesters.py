@@ -48,16 +48,16 @@ class Requester(Producer):
         key = self._begin(message.uniq_id or "")
         try:
             self._end(key, await request(self.producer, message, REQUEST_MS))
-        except JavaError:
-            self._end(key, None)
+        except JavaError as error:
+            self._fail(key, error)
 
     async def _request_async(self, _: int) -> None:
         message = self._message()
         key = self._begin(message.uniq_id or "")
         try:
             await request_async(self.producer, message, Reply(self, key), REQUEST_MS)
-        except JavaError:
-            self._end(key, None)
+        except JavaError as error:
+            self._fail(key, error)
 
     def _begin(self, key: str) -> str:
         self._notes.note(UNKNOWN, self.node.name, key)
@@ -66,10 +66,14 @@ class Requester(Producer):
 
     def _end(self, key: str, reply: MessageExt | None) -> None:
         if reply is None:
-            self.node.trace(RequestTold(self._group, key))
+            self._fail(key, None)
         else:
             replied_to = (reply.body or b"").decode(errors="replace").rstrip()
-            self.node.trace(RequestTold(self._group, key, replied_to, content_of(reply)))
+            self.node.trace(RequestTold(self._group, key, replied_to, content_of(reply), ""))
+
+    def _fail(self, key: str, error: JavaError | None) -> None:
+        name = "" if error is None else error.java_class.rpartition(".")[2]
+        self.node.trace(RequestTold(self._group, key, exception=name))
 
 
 class Reply:
@@ -85,8 +89,7 @@ class Reply:
 
     def on_exception(self, error: JavaError | None) -> None:
         """See RequestCallback."""
-        del error
-        self._requester._end(self._key, None)  # noqa: SLF001  # its callback
+        self._requester._fail(self._key, error)  # noqa: SLF001  # its callback
 
 
 class Replier(Listener):

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace as copy_of
 
+from impl.client import request_reply
+from impl.client.client_errors import SendError
 from impl.client.client_remoting_processor import ClientRemotingProcessor
+from impl.client.request_reply import _Sent
 from impl.client.request_response_future import RequestResponseFuture
 from impl.common.headers import ReplyMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.variants.variant import around, seeded
+from impl.common.message_to_send import Message
+from impl.decisions.java_errors import JavaError
+from impl.variants.variant import around, replace, seeded
 
 _IDEA = "an idea: what a port of a client forgets"
 Decode = Callable[[ClientRemotingProcessor, ReplyMessageRequestHeader, bytes], MessageExt]
@@ -47,7 +52,40 @@ def _wait_for_less(
     return wait_response_message
 
 
+@replace(RequestResponseFuture, "execute_request_callback")
+def _call_it_a_success(self: RequestResponseFuture) -> None:
+    """Nobody looks whether a cause is there."""
+    if self.request_callback is None:
+        return
+    if self.send_request_ok:
+        self.request_callback.on_success(self.response_msg)
+    else:
+        self.request_callback.on_exception(self.cause)
+
+
+@replace(request_reply, "_no_response")
+def _say_that_it_was_not_sent(msg: Message, timeout_ms: int, future: RequestResponseFuture) -> JavaError:
+    """There is one exception for both."""
+    del timeout_ms
+    return SendError(f"send request message to <{msg.topic}> fail", cause=future.cause)
+
+
+@replace(_Sent, "on_exception")
+def _hear_of_no_failure(self: _Sent, error: JavaError) -> None:
+    """Who waits is not woken."""
+    del self, error
+
+
 BUGS = (
+    seeded(f"{_IDEA} (cause == null in RequestResponseFuture#executeRequestCallback)",
+           "no-reply-is-success", "A callback is given no reply for a reply when none has come in time.",
+           _call_it_a_success),
+    seeded(f"{_IDEA} (isSendRequestOk in DefaultMQProducerImpl#waitResponse)",
+           "no-reply-is-no-request", "Who waits is told that the request was not sent, whatever became of it.",
+           _say_that_it_was_not_sent),
+    seeded(f"{_IDEA} (onException in DefaultMQProducerImpl#request)",
+           "unsent-requests-are-waited-for", "Who waits for a reply does not hear that the request could not be sent.",
+           _hear_of_no_failure),
     seeded(f"{_IDEA} (the time of the attempt for that of the request in DefaultMQProducerImpl#request)",
            "replies-are-waited-for-by-half", "Who asks and waits gives up when half of the time is over.",
            _wait_for_less),

@@ -13,14 +13,17 @@ from impl.events import (
     RequestGiven,
     RequestReplied,
     RequestTold,
+    SendAnswered,
     SendFailed,
 )
+from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
 P, C, G = "producer1", "c1", "P"
 CALM, FAILS = Bounds(), Tables(calm=False)
 OVER_MS = 3_000 + 1_000 + 3_000 + 12_000 + 18_000 + 2_000
+UNSENT_MS = deadlines.soon(CALM)
 Told = tuple[int, str, Any]
 
 
@@ -29,9 +32,14 @@ def asked(ms: int = 0, key: str = "k") -> Told:
     return ms, P, RequestAsked(G, key, "orders", 3_000)
 
 
-def told(ms: int = 5, replied_to: str = "", content: int | None = None) -> Told:
+def told(ms: int = 5, replied_to: str = "", content: int | None = None, exception: str | None = None) -> Told:
     """It is told what became of that."""
-    return ms, P, RequestTold(G, "k", replied_to, content)
+    return ms, P, RequestTold(G, "k", replied_to, content, exception)
+
+
+def answered(queue_offset: int) -> Told:
+    """A broker says whether it has the request; -1: it has not."""
+    return 3, P, SendAnswered("broker-a", "orders", 0, queue_offset, 100, "k", 0 if queue_offset >= 0 else 2)
 
 
 def replied(ms: int, key: str = "k", content: int | None = None) -> Told:
@@ -49,6 +57,7 @@ def at(ms: int) -> Told:
     return ms, "broker-a", BrokerStarted("broker-a", "broker-a", 0)
 
 
+OVER, FAILED = "RequestTimeoutException", "MQClientException"
 UNSENT = 4, P, SendFailed(P, G, "k", "orders", -1, 3, 3, 4, 3_000)
 
 HISTORIES = (
@@ -72,6 +81,24 @@ HISTORIES = (
     Written("request_is_waited_for_in_full", (asked(), told()), (asked(), (1, P, ClockJumped(5)), told())),
     Written("request_is_waited_for_in_full", (asked(), told()), (told(),)),
     Written("request_is_waited_for_in_full", (asked(), told()), (asked(), told()), kept_views=FAILS),
+    Written("missing_reply_is_explained", (asked(), told(3_000, exception="")),
+            (asked(), told(3_000, exception=OVER)), says="neither a reply to k nor an exception"),
+    Written("missing_reply_is_explained", (asked(), told(exception="")), (asked(), told())),
+    Written("missing_reply_is_explained", (asked(), told(exception="")), (asked(), told(5, "k", 7, ""))),
+    Written("missing_reply_is_explained", (asked(), answered(0), told(exception=FAILED)),
+            (asked(), answered(-1), told(exception=FAILED)), says="is told MQClientException of k"),
+    Written("missing_reply_is_explained", (asked(), answered(0), told(exception=FAILED)),
+            (asked(), answered(0), told(exception=OVER))),
+    Written("missing_reply_is_explained", (asked(), UNSENT, told(3_000, exception=OVER)),
+            (asked(), UNSENT, told(3_000, exception=FAILED)), says="the time of k is over, which could not be sent"),
+    # What it is told once more is not about this rule.
+    Written("missing_reply_is_explained", (asked(), UNSENT, told(3_000, exception=OVER)),
+            (asked(), UNSENT, told(5, exception=FAILED), told(3_000, exception=OVER))),
+    Written("unsent_request_is_over_at_once", (asked(), UNSENT), (UNSENT,), bounds=CALM),
+    Written("unsent_request_is_over_at_once", (asked(), UNSENT, at(UNSENT_MS + 5), told(UNSENT_MS + 5)),
+            (asked(), UNSENT, at(UNSENT_MS + 4), told(UNSENT_MS + 4)), bounds=CALM,
+            says="could not send its request k"),
+    Written("unsent_request_is_over_at_once", (asked(), UNSENT), (asked(), told(3), UNSENT), bounds=CALM),
     Written("reply_comes_to_who_waits", (asked(), replied(2_999), told(3_000)),
             (asked(), replied(3_000), told(3_000))),
     Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told(5, "k"))),
