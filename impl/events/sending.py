@@ -70,7 +70,9 @@ class SendTold(NamedTuple):
 
     key -- of the send, as it has asked. status -- name of a SendStatus; empty: an exception, or nothing. msg_id -- the
     UNIQ_KEY that it was told. mq, queue_offset -- where the message is said to be, the first one of a batch. contents
-    -- of each message that the application has now, as a number; of a batch: none.
+    -- of each message that the application has now, as a number; of a batch: none. offset_msg_id -- of a batch all,
+    joined by commas; None: unknown, or it is a half message. transaction -- name of the LocalTransactionState of a
+    TransactionSendResult.
     """
 
     group: str
@@ -80,6 +82,8 @@ class SendTold(NamedTuple):
     mq: MessageQueue | None = None
     queue_offset: int = -1
     contents: tuple[int, ...] = ()
+    offset_msg_id: str | None = None
+    transaction: str = ""
 
 
 class SendAttempted(NamedTuple):
@@ -125,12 +129,14 @@ class SendFailed(NamedTuple):
 class TransactionAsked(NamedTuple):
     """TransactionListener: an application is asked to do a transaction, and says so itself.
 
-    key -- UNIQ_KEY of the half message. checked -- what has become of it is asked for.
+    key -- UNIQ_KEY of the half message. checked -- what has become of it is asked for. transaction_id -- of the message
+    that it is given; None: unknown.
     """
 
     group: str
     key: str
     checked: bool
+    transaction_id: str | None = None
 
 
 class TransactionAnswered(NamedTuple):

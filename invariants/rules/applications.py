@@ -6,6 +6,7 @@ Applications say so themselves: no rule here hears of a send from the producer t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import hexdigits
 from typing import Any, ClassVar
 
 from impl import events
@@ -170,6 +171,40 @@ class result_is_what_the_broker_says(Rule):
         places = self.appended.get((key,), ())
         elsewhere = any(topic != mq.topic for topic, name, _, _ in places if name == mq.broker_name)
         return not places or elsewhere or (*mq, queue_offset) in places
+
+
+def _log_offset(offset_msg_id: str) -> int:
+    """Where the log has the message of an id, as the id says (MessageDecoder#createMessageId); -1: it is no such id."""
+    digits = offset_msg_id[-16:]
+    return int(digits, 16) if len(offset_msg_id) > len(digits) and not {*digits} - {*hexdigits} else -1
+
+
+class result_names_each_place(Rule):
+    """A SendResult has an offsetMsgId of each message, which says where the log of its broker has the message."""
+
+    cite = "MQClientAPIImpl#processSendResponse: getMsgId, MessageDecoder#createMessageId"
+    about = "group key"
+
+    # Where brokers, by each name, have put a message.
+    appended = Kept("key", survives="all")
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        names = [mq.broker_name for mq in self.facts.queues(at, event.topic, event.queue_id)]
+        self.appended.setdefault((event.key,), set()).update((name, event.commit_log_offset) for name in names)
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        if event.mq is None or event.offset_msg_id is None:
+            return
+        keys, ids = event.key.split(","), event.offset_msg_id.split(",")
+        if len(ids) != len(keys):
+            yield self.told(f"{at} has sent {len(keys)} messages, and is told {len(ids)} ids", event.group, event.key)
+            return
+        for key, one in zip(keys, ids, strict=True):
+            if (event.mq.broker_name, _log_offset(one)) not in self.appended.get((key,), ()):
+                yield self.told(f"{at} is told that {event.mq.broker_name} has {key} at {one}, and it has not",
+                                event.group, event.key)
 
 
 class attempts_are_no_more_than_asked(Rule):

@@ -18,7 +18,7 @@ from invariants.rules.sending import OWN_TOPICS
 _NOBODY_KNOWS, _ROLLBACK = "UNKNOW", "ROLLBACK_MESSAGE"
 _SAYS_NOTHING = frozenset({"NULL", "EXCEPTION"})
 """Answers of listeners that count as UNKNOW."""
-_OK = 0
+_OK, _SEND_OK = 0, "SEND_OK"
 
 
 def _answers(rule: transaction_ends_as_its_listener_says, event: events.EndTransactionTaken) -> frozenset[str]:
@@ -65,6 +65,42 @@ class transaction_ends_as_its_listener_says(Rule):
         if at in here and (at, event.queue_offset, event.commit_log_offset) not in halves:
             yield self.told(f"{at} is told that {event.key} is its half message {event.queue_offset}, at "
                             f"{event.commit_log_offset} of the log, and it is not", event.group, event.key)
+
+
+class transaction_result_says_what_became_of_it(Rule):
+    """The result of a send in a transaction says what the listener has answered.
+
+    Who throws or answers null does not know. Of a half message that is not safe at its broker the result says that the
+    transaction is rolled back.
+    """
+
+    cite = "DefaultMQProducerImpl#sendMessageInTransaction: setLocalTransactionState"
+    about = "at group key"
+
+    answers = Kept("at group key", value=lambda _, event: event.answer, begins=(
+        Match(events.TransactionAnswered, of="at group key", having=lambda one: not one.checked),))
+
+    @on(events.SendTold)
+    def is_told(self, _: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        key = at, event.group, event.key
+        said = self.answers.pop(key, event.transaction) if event.status == _SEND_OK else _ROLLBACK
+        state = _NOBODY_KNOWS if said in _SAYS_NOTHING else said
+        if event.transaction not in ("", state):
+            yield self.told(f"{at} is told {event.transaction} of the transaction of {event.key}, which is {state}",
+                            *key)
+
+
+class transaction_has_the_id_of_its_message(Rule):
+    """Who is to do a transaction is given a message whose transactionId is its unique id."""
+
+    cite = "DefaultMQProducerImpl#sendMessageInTransaction: setTransactionId"
+    about = "at group key"
+
+    @on(events.TransactionAsked)
+    def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
+        if event.transaction_id not in (None, event.key):
+            yield self.told(f"{at} is to do the transaction of {event.key}, and is told that it is "
+                            f"{event.transaction_id or 'null'}", at, event.group, event.key)
 
 
 class transaction_is_run_when_its_message_is_safe(Rule):

@@ -322,7 +322,7 @@ class Producer:
             return
         if result.send_status is not SendStatus.SEND_OK:
             self._transactions.failed(key)
-        self.succeeded([message], result, half=True)
+        self.succeeded([message], result, half=True, transaction=result.local_transaction_state.name)
 
     # Outcomes ---------------------------------------------------------------------------------------------------------
 
@@ -361,11 +361,16 @@ class Producer:
 
     def succeeded(
         self, messages: Sequence[Message], result: SendResult, key: str | None = None, *, half: bool = False,
+        transaction: str = "",
     ) -> None:
-        """Note it; another status than SEND_OK says only that the master has it in memory."""
+        """Note it; another status than SEND_OK says only that the master has it in memory.
+
+        transaction -- what the result says of a half message.
+        """
         self.node.trace(SendTold(
             self._group, _joined(messages), result.send_status.name, result.msg_id, result.message_queue,
-            result.queue_offset, self._contents(messages) if len(messages) == 1 else ()))
+            result.queue_offset, self._contents(messages) if len(messages) == 1 else (),
+            None if half else result.offset_msg_id or "", transaction))
         for number, message in enumerate(messages):
             if result.send_status is not SendStatus.SEND_OK:
                 self._notes.note(UNKNOWN, self.node.name, message.uniq_id)

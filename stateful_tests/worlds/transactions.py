@@ -47,7 +47,7 @@ class Transactions:
     async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState | None:
         """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
         del arg
-        self._tell(TransactionAsked, msg.uniq_id or "", False)
+        self.node.trace(TransactionAsked(self._group, msg.uniq_id or "", False, msg.transaction_id or ""))
         await self.node.sleep(self._takes_ms)
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
@@ -63,7 +63,7 @@ class Transactions:
     async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState | None:
         """See TransactionListener: of some transactions it does not know at first, and says so in three ways."""
         key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
-        self._tell(TransactionAsked, key, True)
+        self.node.trace(TransactionAsked(self._group, key, True))
         if zlib.crc32(key.encode()) % ONE_IN == 0 and key not in self._checked:
             self._checked.add(key)
             return self._answered(key, True, _unknown(key[::-1]))
@@ -77,9 +77,6 @@ class Transactions:
             self._notes.note(ROLLED_BACK, self.node.name, key)
             found = self._decided[key] = ROLLBACK
         return found
-
-    def _tell(self, kind: type[TransactionAsked], key: str, checked: bool) -> None:
-        self.node.trace(kind(self._group, key, checked))
 
     def _answered(
         self, key: str, checked: bool, answer: LocalTransactionState | str,

@@ -55,6 +55,18 @@ def _say_one_more(original: Callable[..., SendResult]) -> Callable[..., SendResu
 
 
 @around(SendMessageAPI, "process_send_response")
+def _name_the_first(original: Callable[..., SendResult]) -> Callable[..., SendResult]:
+    def process_send_response(
+        self: SendMessageAPI, addr: str | None, broker_name: str, msg: Message, response: Command,
+    ) -> SendResult:
+        """A batch has one id, as a message has."""
+        result = original(self, addr, broker_name, msg, response)
+        return changed(result, offset_msg_id=(result.offset_msg_id or "").partition(",")[0])
+
+    return process_send_response
+
+
+@around(SendMessageAPI, "process_send_response")
 def _say_that_all_is_well(original: Callable[..., SendResult]) -> Callable[..., SendResult]:
     def process_send_response(
         self: SendMessageAPI, addr: str | None, broker_name: str, msg: Message, response: Command,
@@ -127,6 +139,8 @@ BUGS = (
             "resetRetryAndNamespace forgotten", replacements=(_show_the_retry_topic,)),
     Variant("seeded-offset-behind-is-told", "bug", "A SendResult has the offset behind its message.", _IDEA,
             replacements=(_say_one_more,)),
+    Variant("seeded-first-place-is-told", "bug", "A SendResult of a batch has the offsetMsgId of its first message.",
+            _IDEA, replacements=(_name_the_first,)),
     Variant("seeded-all-is-well", "bug", "Each SendResult is SEND_OK.",
             "the switch of MQClientAPIImpl#processSendResponse", replacements=(_say_that_all_is_well,)),
     Variant("seeded-one-retry-more", "bug", "Messages are tried once more than is configured, also one way.", _IDEA,

@@ -111,6 +111,30 @@ def _run_all(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable
 
 
 @around(TransactionMQProducerImpl, "send_message_in_transaction")
+def _call_all_committed(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def send_message_in_transaction(self: TransactionMQProducerImpl, msg: Message, arg: object) -> Any:
+        """What is stored counts as committed."""
+        result, committed = await original(self, msg, arg), LocalTransactionState.COMMIT_MESSAGE
+        stored = result.send_status is SendStatus.SEND_OK
+        return replaced(result, local_transaction_state=committed) if stored else result
+
+    return send_message_in_transaction
+
+
+@replace(TransactionMQProducerImpl, "_execute")
+async def _run_without_an_id(
+    self: TransactionMQProducerImpl, msg: Message, arg: object, result: SendResult,
+) -> tuple[LocalTransactionState, JavaError | None]:
+    """The listener is given a message whose transactionId is null."""
+    del result
+    try:
+        state = await self.transaction_listener.execute_local_transaction(msg, arg)
+    except JavaError as error:
+        return LocalTransactionState.UNKNOW, error
+    return state or LocalTransactionState.UNKNOW, None
+
+
+@around(TransactionMQProducerImpl, "send_message_in_transaction")
 def _keep_the_delay(original: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     async def send_message_in_transaction(self: TransactionMQProducerImpl, msg: Message, arg: object) -> Any:
         """A half message is delayed as any message."""
@@ -225,6 +249,10 @@ BUGS = (
              _roll_back_what_has_thrown),
     _variant("seeded-unsafe-transactions-run", "Transactions are done whatever the status of the half message is.",
              _run_all),
+    _variant("seeded-all-transactions-are-committed", "A result says of each transaction that was run: COMMIT_MESSAGE.",
+             _call_all_committed),
+    _variant("seeded-transactions-have-no-id", "Who is to do a transaction is given a message without transactionId.",
+             _run_without_an_id),
     _variant("seeded-half-messages-wait", "Half messages keep their delay.", _keep_the_delay),
     _variant("seeded-first-gets-the-reply", "A reply is given to the request that has waited longest.",
              _take_it_for_the_first),

@@ -26,7 +26,7 @@ from stateful_tests.rules.written import Written
 
 P, ID, C, G, A = "producer1", "producer1@1", "c1", "P", "broker-a"
 QUEUES = tuple(MessageQueue("orders", A, queue_id) for queue_id in range(2))
-CALM = Bounds()
+CALM, PLACES = Bounds(), "result_names_each_place"
 Told = tuple[int, str, Any]
 
 
@@ -66,6 +66,11 @@ def born(born_ms: int, attempts: int = 0, key: str = "k") -> Told:
 def tries(ms: int, key: str = "k", *, group: str = G) -> Told:
     """A request is about to be sent that names the message."""
     return ms, P, SendAttempted(ID, group, key, 1, QUEUES[0])
+
+
+def names(*log_offsets: int, key: str = "k") -> Told:
+    """The application is told where the log has its messages."""
+    return told(4, "SEND_OK", key, offset_msg_id=",".join(f"0A2E14010000{10911:04X}{one:016X}" for one in log_offsets))
 
 
 def replied(replied_to: str) -> Told:
@@ -151,6 +156,16 @@ HISTORIES = (
             (NAMED, RENAMED, appended(), answered(0), told(4, "SEND_OK"))),
     Written("result_is_what_the_broker_says", (appended(5), answered(0), told(4, "SEND_OK")),
             (appended(4, HALF[2].topic), appended(5), answered(0), told(4, "SEND_OK"))),
+    Written(PLACES, (appended(), names(400 + 1)), (appended(), names(400)), says="told that broker-a has k at 0A"),
+    Written(PLACES, (appended(), appended(5, key="j"), names(400, key="k,j")),
+            (appended(), appended(5, key="j"), names(400, 500, key="k,j")), says="sent 2 messages, and is told 1 ids"),
+    Written(PLACES, (appended(), appended(5, key="j"), names(400, 400, key="k,j")),
+            (appended(), appended(5, key="j"), names(400, 500, key="k,j")), says="has j at"),
+    Written(PLACES, (appended(at="broker-b"), names(400)), (appended(5), appended(4, HALF[2].topic), names(400))),
+    Written(PLACES, (appended(), told(4, "SEND_OK", offset_msg_id="")), (appended(), told(4, "SEND_OK"))),
+    Written(PLACES, (appended(), told(4, "SEND_OK", offset_msg_id=f"{400:016x}")),
+            (appended(), told(4, offset_msg_id=""))),
+    Written(PLACES, (appended(), told(4, "SEND_OK", offset_msg_id="0x" + 16 * "z")), (appended(), names(400))),
     Written("attempts_are_no_more_than_asked", (asked(1), tried(4)), (asked(1), tried(3), tried(4, key="other")),
             says="4 times, and is to try 3 times"),
     Written("send_is_over_in_its_time", (LISTED, asked(10)), (NOTHING_LISTED, asked(10)), bounds=CALM),

@@ -10,6 +10,7 @@ from impl.events import (
     MessageAppended,
     SendAnswered,
     SendAsked,
+    SendTold,
     TransactionAnswered,
     TransactionAsked,
 )
@@ -48,6 +49,17 @@ def answered(code: int = 0) -> Told:
     return 2, P, SendAnswered(A, "orders", 0, 4, 400, "k", code)
 
 
+def told(transaction: str, status: str = "SEND_OK") -> Told:
+    """The application is told what became of its send."""
+    return 6, P, SendTold(G, "k", status, "k", transaction=transaction)
+
+
+def given(transaction_id: str | None) -> Told:
+    """The listener is to do a transaction."""
+    return 3, P, TransactionAsked(G, "k", False, transaction_id)
+
+
+RESULT = "transaction_result_says_what_became_of_it"
 DOES, CHECKS = ((3, P, TransactionAsked(G, "k", checked)) for checked in (False, True))
 RULE = "transaction_ends_as_its_listener_says"
 
@@ -85,6 +97,14 @@ HISTORIES = (
             (put(), put(offset=5), says(COMMIT), ends(COMMIT, offset=5))),
     Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)), (put(at=B), says(COMMIT), ends(COMMIT, offset=5))),
     Written(RULE, (put(), says(COMMIT), ends(COMMIT, offset=5)), (put("orders"), says(COMMIT), ends(COMMIT, offset=5))),
+    Written(RESULT, (says(ROLLBACK), told(COMMIT)), (says(ROLLBACK), told(ROLLBACK)), says="k, which is ROLLBACK"),
+    Written(RESULT, (says("NULL"), told(COMMIT)), (says("NULL"), told(UNKNOW)), says="k, which is UNKNOW"),
+    Written(RESULT, (says("EXCEPTION"), told(ROLLBACK)), (says("EXCEPTION"), told(UNKNOW))),
+    Written(RESULT, (told(COMMIT, "FLUSH_DISK_TIMEOUT"),), (told(ROLLBACK, "FLUSH_DISK_TIMEOUT"),)),
+    Written(RESULT, (says(ROLLBACK), told(COMMIT)), (says(ROLLBACK, checked=True), told(COMMIT))),
+    Written(RESULT, (says(ROLLBACK), told(COMMIT)), (says(ROLLBACK), told(""))),
+    Written("transaction_has_the_id_of_its_message", (given(""),), (given("k"),), says="told that it is null"),
+    Written("transaction_has_the_id_of_its_message", (given("j"),), (given(None),), says="told that it is j"),
     Written("transaction_is_run_when_its_message_is_safe", (answered(11), DOES), (answered(), DOES)),
     Written("transaction_is_run_when_its_message_is_safe", (DOES,), (CHECKS,)),
     Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=False), put(DELAYED))),
