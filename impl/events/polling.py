@@ -99,15 +99,17 @@ class TopicTakenAgain(NamedTuple):
 
 
 class PollerStopping(NamedTuple):
-    """DefaultLitePullConsumer#shutdown is called."""
+    """DefaultLitePullConsumer#shutdown is called. client_id -- of its client; empty: unknown."""
 
     group: str
+    client_id: str = ""
 
 
 class PollerShutDown(NamedTuple):
-    """DefaultLitePullConsumer#shutdown has returned."""
+    """DefaultLitePullConsumer#shutdown has returned. client_id -- of its client; empty: unknown."""
 
     group: str
+    client_id: str = ""
 
 
 class QueueRested(NamedTuple):

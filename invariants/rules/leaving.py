@@ -73,10 +73,11 @@ class goodbye_reaches_all_brokers(Rule):
         """The address of each broker that runs and does not stop, and its machine."""
         return {one.broker_addr: one.machine for one in self.views.brokers() if (one.machine,) not in self.stopping}
 
-    @on(events.ConsumerStopping)
-    def begins(self, _: int, at: str, event: events.ConsumerStopping) -> None:
-        running = self._running()
-        addresses = {*self.views.known_addresses(at, event.client_id).values()}
+    @on(events.ConsumerStopping, events.PollerStopping)
+    def begins(self, _: int, at: str, event: events.ConsumerStopping | events.PollerStopping) -> None:
+        running, polls = self._running(), isinstance(event, events.PollerStopping)
+        known_to = self.views.addresses_to_poll if polls else self.views.known_addresses
+        addresses = {*known_to(at, event.client_id).values()}
         self.known[at, event.client_id, event.group] = {
             running[one] for one in sorted(addresses) if one in running
             and event.client_id in self.views.listed(running[one], event.group)}
@@ -87,8 +88,8 @@ class goodbye_reaches_all_brokers(Rule):
         for known in self.known.values():
             known.discard(at)
 
-    @on(events.ConsumerShutDown)
-    def ends(self, _: int, at: str, event: events.ConsumerShutDown) -> Iterator[Told]:
+    @on(events.ConsumerShutDown, events.PollerShutDown)
+    def ends(self, _: int, at: str, event: events.ConsumerShutDown | events.PollerShutDown) -> Iterator[Told]:
         left = self.known.pop((at, event.client_id, event.group), set())
         for broker in sorted(left & {*self._running().values()}):
             if (event.client_id, event.group, broker) not in self.heard:

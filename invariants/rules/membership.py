@@ -172,13 +172,15 @@ class goodbye_delists_a_member(Duty):
     # The brokers to which a shutdown that has begun sends goodbyes.
     known = Kept("client client_id group", machine="client")
 
-    @on(events.ConsumerStopping)
-    def leaves(self, _: int, client: str, event: events.ConsumerStopping) -> None:
-        addresses = self.views.known_addresses(client, event.client_id).values()
+    @on(events.ConsumerStopping, events.PollerStopping)
+    def leaves(self, _: int, client: str, event: events.ConsumerStopping | events.PollerStopping) -> None:
+        polls = isinstance(event, events.PollerStopping)
+        known_to = self.views.addresses_to_poll if polls else self.views.known_addresses
+        addresses = known_to(client, event.client_id).values()
         self.known[client, event.client_id, event.group] = {*map(machine_of, addresses)}
 
-    @on(events.ConsumerShutDown)
-    def has_left(self, ms: int, client: str, event: events.ConsumerShutDown) -> None:
+    @on(events.ConsumerShutDown, events.PollerShutDown)
+    def has_left(self, ms: int, client: str, event: events.ConsumerShutDown | events.PollerShutDown) -> None:
         known = self.known.get((client, event.client_id, event.group), ())
         for (at,) in self.facts.brokers:
             if at in known:

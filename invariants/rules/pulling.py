@@ -330,6 +330,31 @@ class illegal_offset_is_corrected(Duty):
         return f"{key[0]} has not gone to {what} in {queue_text(key[3])} in {waited_ms} ms"
 
 
+class correction_waits(Rule):
+    """An offset that its broker does not have is corrected ten seconds after the answer, when listeners are through."""
+
+    cite = "DefaultMQPushConsumerImpl#pullMessage: OFFSET_ILLEGAL, executeTaskLater(10000)"
+    about = _HOLDING
+    excuses = (clock_was_set("at"),)
+
+    # When brokers have sent it elsewhere; each answer is followed by a correction.
+    answered_ms = Kept(_HOLDING)
+
+    @on(events.PullAnswered)
+    def is_answered(self, ms: int, at: str, event: events.PullAnswered) -> None:
+        if event.code == PullCode.PULL_OFFSET_MOVED:
+            self.answered_ms.setdefault((at, *event[:3]), []).append(ms)
+
+    @on(events.OffsetCorrected)
+    def corrects(self, ms: int, at: str, event: events.OffsetCorrected) -> Iterator[Told]:
+        key = at, *event[:3]
+        answers_ms = self.answered_ms.get(key, [])
+        since_ms = answers_ms.pop(0) if answers_ms else ms - deadlines.ILLEGAL_MS
+        if ms - since_ms < deadlines.ILLEGAL_MS:
+            yield self.told(f"{at} corrects its offset of {queue_text(event.mq)} {ms - since_ms} ms after the answer",
+                            *key, since_ms=since_ms)
+
+
 class corrected_offset_is_sent(Duty):
     """A clustering consumer that has corrected an offset commits it at once."""
 

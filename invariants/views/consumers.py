@@ -94,6 +94,14 @@ class ConsumerViews:
             for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
         }
 
+    def addresses_to_poll(self, machine: str, client_id: str) -> dict[tuple[str, int], str]:
+        """The same of the client of a lite pull consumer that is RUNNING; empty: there is none."""
+        return {
+            (name, broker_id): addr for one in self._pollers(machine)
+            if one.instance.client_id == client_id and one.service_state == RUNNING
+            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
+        }
+
     def producing(self, machine: str) -> set[tuple[str, str]]:
         """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)

@@ -240,9 +240,10 @@ class Puller:
 
     async def shutdown(self) -> None:
         """Shut the consumer down in order."""
-        self.node.trace(PollerStopping(self.group))
+        client_id = self.consumer.impl.instance.client_id
+        self.node.trace(PollerStopping(self.group, client_id))
         await self.consumer.shutdown()
-        self.node.trace(PollerShutDown(self.group))
+        self.node.trace(PollerShutDown(self.group, client_id))
 
     def _full(self, mq: MessageQueue) -> MessageQueue:
         """A queue as brokers know it."""

@@ -10,6 +10,7 @@ from impl.client.lite_pull_task import ConsumeRequest, PullTask
 from impl.client.offset_store import ReadOffsetType
 from impl.client.process_queue import ProcessQueue
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
+from impl.client.service_state import RUNNING, SHUTDOWN_ALREADY
 from impl.common.message import MessageExt
 from impl.decisions.message_queue import MessageQueue
 from impl.ports.threads import Threads
@@ -145,7 +146,23 @@ async def _give_up_uncommitted(
     return True
 
 
+@replace(DefaultLitePullConsumerImpl, "shutdown")
+async def _leave_without_a_goodbye(self: DefaultLitePullConsumerImpl) -> None:
+    """Brokers are left to find out."""
+    if self.service_state != RUNNING:
+        return
+    await self.persist_consumer_offset()
+    self.instance.consumer_table.remove(self.group)
+    self.pull_executor.shutdown()
+    self.monitor_executor.shutdown()
+    await self.instance.shutdown()
+    self.service_state = SHUTDOWN_ALREADY
+
+
 BUGS = (
+    Variant("seeded-pollers-say-no-goodbye", "bug", "Who polls leaves its group, and says nothing.",
+            "unregisterConsumer forgotten in DefaultLitePullConsumerImpl#shutdown",
+            replacements=(_leave_without_a_goodbye,)),
     Variant("seeded-seek-keeps-what-waits", "bug", "A seek leaves what waits of the queue.",
             "DefaultLitePullConsumerImpl#clearMessageQueueInCache forgotten", replacements=(_keep_what_waits,)),
     Variant("seeded-pulled-counts-as-polled", "bug", "What was pulled is committed, whether it was polled or not.",

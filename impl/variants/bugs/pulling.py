@@ -154,6 +154,16 @@ def _go_on_meanwhile(self: PullCallback) -> None:
     consumer.pull_message_service.execute_task_later(self._correct_offset, OFFSET_ILLEGAL_DELAY_MS)
 
 
+@replace(PullCallback, "_offset_illegal")
+def _correct_at_once(self: PullCallback) -> None:
+    """Listeners that are at work are not waited for."""
+    consumer, mq, nearest = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
+    consumer.node.trace(OffsetFoundIllegal(consumer.instance.client_id, consumer.group, mq, nearest))
+    self.pull_request.process_queue.dropped = True
+    consumer.rebalance_impl.report_dropped()
+    consumer.pull_message_service.execute_task_later(self._correct_offset, 10)
+
+
 @replace(PullCallback, "_correct_offset")
 async def _correct_here(self: PullCallback) -> None:
     """What is corrected is not sent: a queue that is given up at once, and begun elsewhere, has the old offset."""
@@ -249,6 +259,8 @@ BUGS = (
             replacements=(_beside_each_other,)),
     Variant("seeded-illegal-queue-is-kept", "bug", "A queue with an illegal offset is worked on until it is corrected.",
             _IDEA, replacements=(_go_on_meanwhile,)),
+    Variant("seeded-correction-comes-at-once", "bug", "An offset that the broker does not have is corrected at once.",
+            _IDEA, replacements=(_correct_at_once,)),
     Variant("seeded-correction-is-not-sent", "bug", "An offset that was corrected is not committed.", _IDEA,
             replacements=(_correct_here,), over=("corrected_queue_is_taken_at_once", "correction_is_of_its_holding")),
     Variant("seeded-all-say-clustering", "bug", "Broadcasting members say that they share messages out.", _IDEA,

@@ -19,6 +19,8 @@ from impl.events import (
     OffsetReset,
     OffsetSent,
     OffsetUpdated,
+    PollerShutDown,
+    PollerStopping,
     QueueTaken,
     TimerJobBegan,
 )
@@ -71,6 +73,7 @@ def at(ms: int) -> Told:
 
 
 STOPS, OVER = (5, C, ConsumerStopping(ID, G)), (9, C, ConsumerShutDown(ID, G))
+POLLER_STOPS, POLLER_IS_OVER = (5, C, PollerStopping(G, ID)), (9, C, PollerShutDown(G, ID))
 UP, DOWN = (0, A, BrokerStarted(A, A, 0)), (1, A, BrokerStopping(A))
 HEARD = (9, A, ConsumerRegistered(A, G, ID, AT, True, False, frozenset()))
 LEAVES = (started(), settled(7), STOPS, goodbye())
@@ -120,6 +123,10 @@ HISTORIES = (
     Written(COMMITS, (TAKEN, *LEAVES), (started(), settled(7), TAKEN, STOPS, goodbye()), views=known()),
     Written(COMMITS, (*LEAVES,), (*LEAVES[:2], goodbye()), views=known()),
     Written(WHOLE, (STOPS, OVER), (STOPS, goodbye(), OVER), views=known(), says="not said so to broker-a"),
+    Written(WHOLE, (POLLER_STOPS, POLLER_IS_OVER), (POLLER_STOPS, goodbye(), POLLER_IS_OVER),
+            views=known(known_addresses={}, addresses_to_poll=KNOWN), says="not said so to broker-a"),
+    Written(WHOLE, (STOPS, OVER), (POLLER_STOPS, POLLER_IS_OVER), views=known(),
+            kept_views=known(addresses_to_poll={})),
     Written(WHOLE, (goodbye(), STOPS, OVER), (OVER,), views=known()),
     Written(WHOLE, (STOPS, OVER), (STOPS, OVER), views=known(), kept_views=known(listed=[])),
     Written(WHOLE, (STOPS, OVER), (STOPS, OVER), views=known(), kept_views=known(known_addresses={})),

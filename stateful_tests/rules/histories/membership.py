@@ -15,6 +15,8 @@ from impl.events import (
     ConsumerStopping,
     GoodbyeTaken,
     HeartbeatRefused,
+    PollerShutDown,
+    PollerStopping,
     ProcessPaused,
     SubscriptionsHandled,
     WorldHealed,
@@ -82,6 +84,7 @@ LOOKS = (looks(1_000), looks(10_000), looks(20_000))
 STOPS_LATER = (HEARD_MS + 20_000, C, ConsumerStopping(C, G))
 _KNOWN = {(B, 0): "broker-a:10911"}
 _BROKER_IS_KNOWN: dict[str, Any] = {"brokers": [BROKER], "known_addresses": _KNOWN}
+POLLER_LEAVES = BROKER_RUNS, (1, C, PollerStopping(G, C)), (3, C, PollerShutDown(G, C))
 LEAVES, LISTED = (BROKER_RUNS, STOPPING, SHUT_DOWN), Tables(members={AT: C}, known_addresses=_KNOWN)
 KNOWS = Tables(consumers=[consumer()], **_BROKER_IS_KNOWN)
 
@@ -116,6 +119,11 @@ HISTORIES = (
             kept=(STOPPING, removed(LATE_MS, "expired"))),
     Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
             kept=LEAVES, kept_views=Tables(members={AT: "c2", "c2:1": C}, known_addresses=_KNOWN)),
+    Written("goodbye_delists_a_member", broken=POLLER_LEAVES, kept=POLLER_LEAVES,
+            views=Tables(members={AT: C}, addresses_to_poll=_KNOWN),
+            kept_views=Tables(members={}, addresses_to_poll=_KNOWN)),
+    Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=POLLER_LEAVES,
+            kept_views=Tables(members={AT: C}, known_addresses=_KNOWN, addresses_to_poll={})),
     Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES[1:]),
     Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED,
             kept=((0, B, ProcessPaused(2 * END_MS)), *LEAVES)),
