@@ -15,6 +15,7 @@ from impl.variants.bugs import (
     full_batches,
     full_files,
     inquiries,
+    kept,
     lasting,
     listening,
     locks as lock_bugs,
@@ -88,7 +89,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
-    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS,
+    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

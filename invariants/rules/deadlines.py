@@ -315,6 +315,9 @@ space_seen = takes(SPACE_MS)
 """A store knows how full its disk is: it looks every ten seconds, first one second after its start."""
 room_made = takes(CLEAN_UP_MS)
 """A pass of the clean-up has been made: one thread makes all of them."""
+HANGED_MS = 120_000  # redeleteHangedFileInterval; also destroyMapedFileIntervalForcibly
+given_back = takes(2 * HANGED_MS + CLEAN_UP_MS)
+"""A file that was to be deleted is gone, also if it was read: it waits for who reads it, and then for a second try."""
 FLUSH_MS = 10_000 + 500  # MessageStoreConfig: flushCommitLogThoroughInterval, and flushIntervalCommitLog
 
 

@@ -25,24 +25,41 @@ from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 
 
 class group_survives_its_broker(Rule):
-    """A master whose process ends has its subscription groups again when it starts.
+    """A broker whose process ends has its subscription groups again when it starts, also those that it has copied.
 
-    The thread that makes a group for a heartbeat writes the file before it goes on. Who loses power may lose the file.
+    The thread that makes a group for a heartbeat, or copies what a master has, writes the file before it goes on. Who
+    loses power may lose the file.
     """
 
-    cite = "SubscriptionGroupManager#findSubscriptionGroupConfig: persist, ConfigManager#load"
+    cite = ("SubscriptionGroupManager#findSubscriptionGroupConfig: persist, "
+            "SlaveSynchronize#syncSubscriptionGroupConfig, ConfigManager#load")
     about = "at group first_ms"
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
                       by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),
-               Excuse("there was no room on its disk for the file when the group was made",
+               Excuse("there was no room on its disk for the file when the group was made, or copied",
                       when=lambda rule, told: rule.had_no_room(*told.about)))
 
-    # When the last heartbeat of each group had been handled, and the first one that the process has heard.
-    heard_ms, first_ms = (Kept("at group", survives="kill") for _ in range(2))
+    # When the last heartbeat of each group had been handled, and the first one that the process has heard; what a slave
+    # has of each group, and since when; and brokers that have started: before that a broker reads its file.
+    heard_ms, first_ms, copied = (Kept("at group", survives="kill") for _ in range(3))
+    running = Kept("at", begins=(events.BrokerStarted,))
 
     def had_no_room(self, at: str, _group: str, first_ms: int) -> bool:
         """Whether the disk was full when the file was to be written that has the group."""
-        return self.facts.had_no_room(at, first_ms - deadlines.handled(self.bounds), first_ms)
+        since_ms = first_ms - deadlines.REGISTRATION_MS - deadlines.handled(self.bounds)
+        return self.facts.had_no_room(at, since_ms, first_ms)
+
+    @on(events.RegistrationEncoded, events.BrokerStopping)
+    def has(self, ms: int, at: str, event: events.RegistrationEncoded | events.BrokerStopping) -> None:
+        """What a slave has it has copied, or made as masters do."""
+        del event
+        if self.facts.is_master(at) or (at,) not in self.running:
+            return
+        found = {(at, group): self.views.group_config(at, group) for group in self.views.subscription_groups(at)}
+        self.copied.drop(lambda key: key[0] == at and key not in found)
+        for key, config in found.items():
+            if self.copied.get(key, (None, ms))[0] != config:
+                self.copied[key] = config, ms
 
     @on(events.HeartbeatHandled)
     def handled(self, ms: int, at: str, event: events.HeartbeatHandled) -> None:
@@ -59,6 +76,12 @@ class group_survives_its_broker(Rule):
             yield self.told(f"{at} starts without the subscription group {key[1]}", *key, self.first_ms[key],
                             since_ms=since_ms)
         self.first_ms.drop(lambda key: key[0] == at)
+        for key, (config, since_ms) in [one for one in self.copied.items() if one[0][0] == at]:
+            del self.copied[key]
+            if self.views.group_config(*key) != config:
+                what = "another configuration of" if key[1] in found else "nothing of"
+                yield self.told(f"{at} starts with {what} the subscription group {key[1]}, which it had copied", *key,
+                                since_ms)
 
 
 class broker_knows_how_a_group_consumes(Rule):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
 from impl import events
 from impl.decisions.names import MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match, machine_of
-from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
 SUCCESS = 0  # RemotingSysResponseCode
 
@@ -134,6 +135,38 @@ class changed_topics_are_counted(Rule):
             self.doubted[key] = count
             return
         self.counted[key] = count, topics
+
+
+class changed_groups_are_counted(Rule):
+    """Whatever changes the subscription groups of a master makes their version count more, also a heartbeat.
+
+    A slave copies the groups when it sees another version.
+    """
+
+    cite = "SubscriptionGroupManager#findSubscriptionGroupConfig, #updateSubscriptionGroupConfig: nextVersion"
+
+    # Of masters that have started: the version that was seen last, and the groups with their configurations.
+    seen = Kept("at")
+    _looked_ms = -inf
+
+    @after(events.BrokerStarted)
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> None:
+        if event.broker_id == MASTER_ID:
+            self.seen[at,] = self._version_and_groups(at)
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See what masters have."""
+        if now_ms - self._looked_ms < deadlines.PERSIST_MS:
+            return
+        self._looked_ms = now_ms
+        for (at,), before in self.seen.items():
+            now = self.seen[at,] = self._version_and_groups(at)
+            if now[0] == before[0] and now[1] != before[1]:
+                yield self.told(f"{at} has other subscription groups than before, and their version {now[0]} still", at)
+
+    def _version_and_groups(self, at: str) -> tuple[tuple[int, int], dict[str, Any]]:
+        groups = {group: self.views.group_config(at, group) for group in self.views.subscription_groups(at)}
+        return self.views.subscription_group_version(at), groups
 
 
 class goodbye_reaches_all_name_servers(Rule):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.names import REPLY_TOPIC_POSTFIX
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match
@@ -12,6 +13,9 @@ from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.weather import clock_was_set
 
 _TIME_IS_OVER = "RequestTimeoutException"
+_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
+SUCCESS, NOT_PUSHED = 0, 1
+"""ResponseCode: SUCCESS, and SYSTEM_ERROR, which a broker says that could not give a reply to who waits for it."""
 
 
 class reply_is_that_of_its_request(Rule):
@@ -153,6 +157,24 @@ class reply_comes_to_who_waits(Rule):
         if not event.replied_to and (event.key,) in self.replied:
             yield self.told(f"{at} is told that there is no reply to {event.key}, which has come", event.group,
                             event.key)
+
+
+class answered_reply_is_stored(Rule):
+    """Where nothing fails a reply that is answered is in the log of its broker, also if nobody could be given it."""
+
+    cite = "ReplyMessageProcessor#processReplyMessageRequest: storeReplyMessageEnable"
+    about = "broker key"
+    calm = True
+
+    appended = Kept("broker key", survives="all", begins=(Match(
+        events.MessageAppended, having=lambda event: event.topic.endswith(_REPLIES)),))
+
+    @on(events.SendAnswered)
+    def is_answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        is_known = event.code in {SUCCESS, NOT_PUSHED} and event.topic.endswith(_REPLIES)
+        if is_known and (event.broker, event.key) not in self.appended:
+            yield self.told(f"{at} is answered {event.code} to its reply {event.key}, which is not in the log of "
+                            f"{event.broker}", event.broker, event.key)
 
 
 class request_says_how_long_it_waits(Rule):

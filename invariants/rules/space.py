@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -89,3 +90,58 @@ class full_disk_makes_room(Duty):
         log, file_bytes = self.views.replicated(key[0]), self.views.log_file_bytes(key[0])
         is_done = log is None or log.begin > what or log.end - log.begin <= file_bytes
         return None if is_done else super().broken(key, what, waited_ms)
+
+
+class young_files_stay(Rule):
+    """A broker whose disk is not fuller than 85 % deletes no file of its log to which it has written lately.
+
+    Lately is in the last three days, or as the broker is configured, by its own clock.
+    """
+
+    cite = "CleanCommitLogService#isSpaceToDelete, #deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
+    about = "at"
+    excuses = (Excuse("its disk was fuller shortly before: a file that was read then may go as late as that",
+                      when=lambda rule, told: rule.was_full(*told.about)),)
+
+    # Until when the disk was, or is, fuller; and when each file of the log was written to, by the clock of the broker.
+    full_ms = Kept("at", survives="all")
+    files = Kept("at")
+
+    def was_full(self, at: str) -> bool:
+        """Whether the disk was fuller than 85 % so lately that a file which is given back now may go for that."""
+        return bool(self.past.records[-1][0] - self.full_ms.get((at,), -inf) <= deadlines.given_back(self.bounds))
+
+    @on(events.DiskFilled)
+    def filled(self, ms: int, at: str, event: events.DiskFilled) -> None:
+        if event.percent > deadlines.FREE_PERCENT:
+            self.full_ms[at,] = inf
+        elif self.full_ms.get((at,)) == inf:
+            self.full_ms[at,] = ms
+
+    @after(events.StoreLoaded)
+    def loaded(self, _: int, at: str, event: events.StoreLoaded) -> None:
+        del event
+        self.files[at,] = dict(self.views.log_files(at))
+
+    @after(events.MessageAppended)
+    def appended(self, _: int, at: str, event: events.MessageAppended) -> None:
+        self._writes(at, event.commit_log_offset)
+
+    @after(events.LogCopied)
+    def copied(self, _: int, at: str, event: events.LogCopied) -> None:
+        self._writes(at, event.offset)
+
+    def _writes(self, at: str, offset: int) -> None:
+        clock = self.views.clock(at)
+        if clock is not None:
+            self.files.setdefault((at,), {})[offset - offset % self.views.log_file_bytes(at)] = clock()
+
+    @on(events.LogExpired)
+    def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:
+        files, clock = self.files.get((at,), {}), self.views.clock(at)
+        gone = [files.pop(begin) for begin in sorted(files) if begin < event.min_offset]
+        if clock is None or self.full_ms.get((at,)) == inf:
+            return
+        ages_ms = [clock() - written_ms for written_ms in gone]
+        if ages_ms and min(ages_ms) < self.views.file_reserved_ms(at):
+            yield self.told(f"{at} deletes a file of its log {min(ages_ms)} ms after it was written to", at)

@@ -63,6 +63,17 @@ class StoreViews:
         return store is not None and first is not None and (
             store.now_ms() - first.file.last_modified_ms() >= store.config.file_reserved_time_hours * _HOUR_MS)
 
+    def log_files(self, broker: str) -> tuple[tuple[int, int], ...]:
+        """Where each file of the log begins, and when it has changed last (ms since 1970, by the broker's clock)."""
+        store = self._store(broker)
+        files = () if store is None else store.commit_log.mapped_file_queue.mapped_files
+        return tuple((one.file_from_offset, one.file.last_modified_ms()) for one in files)
+
+    def file_reserved_ms(self, broker: str) -> int:
+        """How long a broker is to keep files that do not change (fileReservedTime); 0 where no broker runs."""
+        store = self._store(broker)
+        return 0 if store is None else store.config.file_reserved_time_hours * _HOUR_MS
+
     def buffers_log(self, broker: str) -> bool:
         """Whether what is put waits in a buffer of a pool before it is written (transientStorePoolEnable)."""
         store = self._store(broker)

@@ -404,6 +404,10 @@ PLANTED = (
     ("producers_are_known", "repaired+seeded-last-consumer-ends-its-client", "both_ways", "calm", 0),
     ("producers_are_known", "repaired+seeded-producers-are-silent", "both_ways", "calm", 0),
     ("running_producer_is_not_forgotten", "repaired+seeded-goodbye-is-of-the-client", "both_ways", "calm", 0),
+    ("young_files_stay", "repaired+seeded-young-files-go", "from_a_time", "calm", 0),
+    ("group_survives_its_broker", "repaired+seeded-slave-writes-no-groups", "administered", "calm", 11),
+    ("changed_groups_are_counted", "repaired+seeded-made-groups-count-nothing", "clustering", "calm", 0),
+    ("answered_reply_is_stored", "repaired+seeded-replies-are-pushed-only", "requests", "calm", 0),
 )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.message_properties import NAME_VALUE_SEPARATOR
+from impl.decisions import disk_cleanup
+from impl.decisions.disk_cleanup import DISK_MAX_USED_SPACE_RATIO
 from impl.store.clean_services import CleanCommitLogService
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue
@@ -81,6 +83,12 @@ def _give_ids(original: Callable[..., PutMessageFuture]) -> Callable[..., PutMes
     return async_put_message
 
 
+@replace(disk_cleanup, "cleans_immediately")
+def _whatever_their_age(percent: int) -> bool:
+    """As soon as anything is to go."""
+    return percent > DISK_MAX_USED_SPACE_RATIO
+
+
 _IDEA = "an idea: faults of other stores"
 
 BUGS = (
@@ -98,4 +106,7 @@ BUGS = (
             replacements=(_take_everything,)),
     Variant("seeded-log-is-kept", "bug", "A broker whose disk is full deletes no file of its log.", _IDEA,
             replacements=(_delete_nothing,)),
+    Variant("seeded-young-files-go", "bug", "A disk that is used by more than 75 % lets files go whatever their age.",
+            "seeded: one level for the other in CleanCommitLogService#isSpaceToDelete",
+            replacements=(_whatever_their_age,)),
 )

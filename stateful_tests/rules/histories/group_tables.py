@@ -7,12 +7,14 @@ from impl.decisions.route_queues import QueueData
 from impl.decisions.subscription import SQL92
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ConsumerIdsChanged,
     ConsumerRegistered,
     DiskFilled,
     HeartbeatHandled,
     OrderGiven,
     ProcessKilled,
+    RegistrationEncoded,
     RetryTopicAnnounced,
     SubscriptionGroupDeleted,
     TopicConfigUpdated,
@@ -20,14 +22,21 @@ from impl.events import (
 from invariants.refinement.follower import Record
 from invariants.views import Filter, Subscription
 from stateful_tests.rules.histories.membership import BROKER
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import Tables, Turns, Written
 
 B, G, AT = "broker-a", "G", "c1:1"
 MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
 HANDLED = (1, B, HeartbeatHandled(B, G, AT))
 FULL, FREE, FULL_THERE = (0, B, DiskFilled(100)), (0, B, DiskFilled(0)), (0, "broker-b", DiskFilled(100))
 LATE_HANDLED, LATE_FULL = (1_000_000, *HANDLED[1:]), (1_000_001, *FULL[1:])
+COPIED_IN_VAIN = Tables(subscription_groups=Turns([], [G], []), group_config=Turns((4,), None))
+DIES = (2, B, ProcessKilled(1, power_loss=False))
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
+
+
+def registers(ms: int, at: str = B) -> Record:
+    """A broker registers, and its tables are looked at."""
+    return ms, at, RegistrationEncoded(at, (5, 1), frozenset(), increment=False)
 
 
 def filters(version: int, *found: Filter, kind: str = SQL92) -> Tables:
@@ -76,6 +85,23 @@ HISTORIES = (
             kept=(MASTER, FULL, HANDLED, FREE, MASTER)),
     Written("group_survives_its_broker", broken=(MASTER, LATE_HANDLED, LATE_FULL, MASTER),
             kept=(MASTER, FULL, HANDLED, FREE, LATE_HANDLED, MASTER)),
+    # What a slave has is looked at when it registers or stops, and then when it has started again, as whatever it does.
+    *(Written("group_survives_its_broker", (SLAVE, looks, DIES, starts), (SLAVE, looks, DIES, starts),
+              Tables(subscription_groups=Turns([], [G], now), group_config=Turns((4,), config)),
+              Tables(subscription_groups=[G], group_config=(4,)), says=f"starts with {says} the subscription group")
+      for looks in (registers(1), (1, B, BrokerStopping(B))) for starts in (SLAVE, MASTER)
+      for now, config, says in (([], None, "nothing of"), ([G], (1,), "another configuration of"))),
+    *(Written("group_survives_its_broker", (SLAVE, registers(1), SLAVE), kept,
+              COPIED_IN_VAIN)
+      for kept in ((registers(1), SLAVE), (MASTER, registers(1), SLAVE), (SLAVE, registers(1, "broker-b"), SLAVE),
+                   (SLAVE, registers(1), (2, B, ProcessKilled(1, power_loss=True)), SLAVE),
+                   (SLAVE, registers(1), (2, "broker-b", BrokerStarted("broker-b", "broker-b", 1))))),
+    Written("group_survives_its_broker", (SLAVE, registers(1), SLAVE), (SLAVE, registers(1), registers(2), SLAVE),
+            COPIED_IN_VAIN),
+    Written("group_survives_its_broker", (SLAVE, registers(1), registers(2), SLAVE),
+            (SLAVE, registers(1), registers(2), SLAVE),
+            Tables(subscription_groups=[G], group_config=Turns((4,), (5,), (4,))),
+            Tables(subscription_groups=[G], group_config=Turns((4,), (5,), (5,)))),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
             kept_views=Tables(topics=HAS_TOPIC)),

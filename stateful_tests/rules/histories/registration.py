@@ -36,6 +36,13 @@ def has_topics(*numbers: int) -> Tables:
     return Tables(topics=Turns(*({"orders": queues} for queues in numbers)))
 
 
+def has_groups(*versions: int, nums: tuple[int, ...] = (1, 2)) -> Tables:
+    """The version of its groups and the retry queues of one, each time that somebody looks."""
+    return Tables(subscription_group_version=Turns(*((5, one) for one in versions)),
+                  subscription_groups=Turns(*(["G"] * bool(one) for one in nums)),
+                  group_config=Turns(*((one,) for one in nums if one)))
+
+
 def dies(*, power_loss: bool = False) -> tuple[int, str, Any]:
     """Its process ends."""
     return 2, B, ProcessKilled(1, power_loss)
@@ -91,6 +98,11 @@ HISTORIES = (
             (STARTED, counts(1, 4), counts(2, 4), dies(), MASTER, counts(4, 4)), views=has_topics(1, 2, 2)),
     Written("changed_topics_are_counted", (STARTED, counts(1, 4), counts(2, 4), counts(3, 4)),
             (STARTED, counts(1, 4), dies(), MASTER, counts(4, 4), counts(5, 4)), views=has_topics(1, 2, 2)),
+    *(Written("changed_groups_are_counted", (STARTED,), (STARTED,), has_groups(1, 1, nums=nums),
+              has_groups(1, 2, nums=nums), says="their version (5, 1) still") for nums in ((1, 2), (0, 1), (1, 0))),
+    Written("changed_groups_are_counted", (STARTED,), (STARTED,), has_groups(1, 1), has_groups(1, 1, nums=(2, 2))),
+    Written("changed_groups_are_counted", (STARTED,), (SLAVE,), has_groups(1, 1)),
+    Written("changed_groups_are_counted", (STARTED,), (STARTED, dies()), has_groups(1, 1)),
     Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, HEARD, ENDS),
             views=ONE_SERVER),
     Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, FAILED, ENDS),

@@ -8,6 +8,7 @@ import invariants.rules.requests  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerStarted,
     ClockJumped,
+    MessageAppended,
     NameServerChosen,
     RequestAsked,
     RequestGiven,
@@ -24,6 +25,7 @@ P, C, G = "producer1", "c1", "P"
 CALM, FAILS = Bounds(), Tables(calm=False)
 OVER_MS = 3_000 + 1_000 + 3_000 + 12_000 + 18_000 + 2_000
 UNSENT_MS = deadlines.soon(CALM)
+REPLIES = "cluster_REPLY_TOPIC"
 Told = tuple[int, str, Any]
 
 
@@ -50,6 +52,16 @@ def replied(ms: int, key: str = "k", content: int | None = None) -> Told:
 def given(timeout_ms: int, key: str = "k") -> Told:
     """Somebody is to reply."""
     return 3, C, RequestGiven("G", key, timeout_ms)
+
+
+def stored(key: str = "k", at: str = "broker-a", topic: str = REPLIES) -> Told:
+    """A broker has put a message into its log."""
+    return 3, at, MessageAppended(at, topic, 0, 0, 0, 100, key)
+
+
+def reply_answered(code: int, topic: str = REPLIES) -> Told:
+    """A broker has answered who replies."""
+    return 4, C, SendAnswered("broker-a", topic, 0, -1, -1, "k", code)
 
 
 def at(ms: int) -> Told:
@@ -105,4 +117,10 @@ HISTORIES = (
     Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2, "other"), told())),
     Written("reply_comes_to_who_waits", (asked(), replied(2), told()), (asked(), replied(2), told()), kept_views=FAILS),
     Written("request_says_how_long_it_waits", (asked(), given(-1)), (asked(), given(3_000), given(-1, "other"))),
+    *(Written("answered_reply_is_stored", (*others, reply_answered(code)), (stored(), reply_answered(code)),
+              says=f"is answered {code} to its reply k") for code in (0, 1)
+      for others in ((), (stored("other"),), (stored(at="broker-b"),), (stored(topic="orders"),))),
+    *(Written("answered_reply_is_stored", (reply_answered(0),), (kept,))
+      for kept in (reply_answered(0, "orders"), reply_answered(2), reply_answered(14))),
+    Written("answered_reply_is_stored", (reply_answered(0),), (reply_answered(0),), kept_views=FAILS),
 )

@@ -5,21 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 import invariants.rules.space  # noqa: F401  # declares the rules
-from impl.events import DiskFilled, ForceFailed, MessageAppended, ProcessKilled, StoreLoaded
+from impl.events import DiskFilled, ForceFailed, LogCopied, LogExpired, MessageAppended, ProcessKilled, StoreLoaded
 from invariants.rules import deadlines
 from invariants.views import Replicated
-from stateful_tests.rules.written import STORMY, Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
 B = "broker-a"
 Told = tuple[int, str, Any]
 SEEN_MS = deadlines.space_seen(STORMY)
 MINUTE_MS = deadlines.FIRST_CLEAN_UP_MS
 LATE_MS = MINUTE_MS + deadlines.room_made(STORMY)
+GIVEN_BACK_MS = deadlines.given_back(STORMY)
 
 
-def appended(ms: int) -> Told:
+def appended(ms: int, offset: int = 0, at: str = B) -> Told:
     """The broker appends a message."""
-    return ms, B, MessageAppended(B, "orders", 0, 0, 0, 100, "k")
+    return ms, at, MessageAppended(at, "orders", 0, 0, offset, 100, "k")
+
+
+def copied(ms: int, offset: int) -> Told:
+    """The broker copies what its master has."""
+    return ms, B, LogCopied(B, offset, offset, 100)
+
+
+def expired(ms: int, begin: int, at: str = B) -> Told:
+    """The broker deletes what is before."""
+    return ms, at, LogExpired(at, begin)
+
+
+def files(*clock_ms: int, of: tuple[tuple[int, int], ...] = ()) -> Tables:
+    """A log of files of 100 bytes, kept for 50 ms; clock_ms -- what the clock says each time. of -- where and when."""
+    clocks = Turns(*clock_ms)
+    return Tables(log_files=of, log_file_bytes=100, file_reserved_ms=50, clocks=clocks, clock=lambda _: clocks)
 
 
 def loaded(ms: int, least: int = 0) -> Told:
@@ -42,6 +59,7 @@ FULL = loaded(0), filled(1, 91)
 FORCE_FAILED = ForceFailed("store/commitlog/0", lost=True)
 NOW_MS = SEEN_MS + 2
 LONG, OLD = log(0, 101), log(0, 101, is_old=True)
+THREE_FILES = (0, 10), (100, 11), (200, 60)
 
 HISTORIES = (
     Written("full_disk_refuses_writes", broken=(*FULL, appended(NOW_MS)), kept=(*FULL, appended(NOW_MS - 1)),
@@ -81,4 +99,31 @@ HISTORIES = (
             kept=(filled(0, 86),), views=LONG),
     Written("full_disk_makes_room", broken=(loaded(0), filled(1, 86), (2, "broker-b", FORCE_FAILED)),
             kept=(loaded(0), filled(1, 86), (2, B, FORCE_FAILED)), views=LONG),
+    # Where a file is written to at 10 by the clock of the broker, and goes at 59 or 60.
+    *(Written("young_files_stay", broken=(writes, expired(1, 100)), kept=(writes, expired(1, 100)),
+              views=files(10, 59), kept_views=files(10, 60), says="49 ms after")
+      for writes in (appended(0), appended(0, 99), copied(0, 99))),
+    Written("young_files_stay", broken=(loaded(0), expired(1, 200)), kept=(loaded(0), expired(1, 200)),
+            views=files(60, of=THREE_FILES), kept_views=files(61, of=THREE_FILES),
+            says="49 ms after"),
+    Written("young_files_stay", broken=(loaded(0), appended(1), expired(2, 100)), kept=(loaded(0), expired(2, 100)),
+            views=files(10, 20, of=((0, -90),)), kept_views=files(20, of=((0, -90),))),
+    Written("young_files_stay", broken=(appended(0, 100), expired(1, 200)), kept=(appended(0, 100), expired(1, 100)),
+            views=files(10, 20)),
+    Written("young_files_stay", broken=(appended(0), expired(1, 100), appended(2, 100), expired(3, 200)),
+            kept=(appended(0), expired(1, 100), expired(2, 200)), views=files(10, 20),
+            kept_views=files(10, 60, 20)),
+    Written("young_files_stay", broken=(appended(0), expired(1, 100)), kept=(appended(0), loaded(1), expired(2, 100)),
+            views=files(10, 20)),
+    Written("young_files_stay", broken=(appended(0), expired(1, 100)), kept=(appended(0), expired(1, 100)),
+            views=files(10, 20), kept_views=Tables(clock=None, log_file_bytes=100)),
+    *(Written("young_files_stay", broken=(*others, appended(3), expired(4, 100)),
+              kept=(filled(0, 86), appended(3), expired(4, 100)), views=files(10, 20))
+      for others in ((filled(0, 85),), (filled(0, 86, "broker-b"),))),
+    Written("young_files_stay", broken=(filled(0, 95), filled(1, 85), appended(2), expired(2 + GIVEN_BACK_MS, 100)),
+            kept=(filled(0, 95), filled(1, 85), appended(2), expired(1 + GIVEN_BACK_MS, 100)), views=files(10, 20)),
+    Written("young_files_stay", kept=(filled(0, 95), filled(1, 85), filled(2, 0), appended(3), expired(4, 100)),
+            broken=(filled(0, 95), filled(1, 85), filled(GIVEN_BACK_MS, 0), appended(3),
+                    expired(2 + GIVEN_BACK_MS, 100)),
+            views=files(10, 20)),
 )
