@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import (
+    DLQ_GROUP_TOPIC_PREFIX,
+    RETRY_GROUP_TOPIC_PREFIX,
+    RMQ_SYS_SCHEDULE_TOPIC,
+    get_dlq_topic,
+)
 from invariants.rules import deadlines
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import machine_of
 from invariants.rules.past import place_of
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
@@ -31,6 +37,25 @@ class dead_letter_is_there_at_once(Rule):
         if event.delay_level:
             yield self.told(f"the dead letter {event.key} of {event.group} waits at {at} for delay level "
                             f"{event.delay_level}", event.broker, event.group)
+
+
+class dead_letters_can_be_read(Rule):
+    """The topic that a broker makes for the dead letters of a group can be read and written.
+
+    It stays as it is until an operator changes it.
+    """
+
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, #handleRetryAndDLQ: PERM_WRITE | PERM_READ"
+    about = "broker group"
+    excuses = (Excuse("an operator has given an order about the topic", when=lambda rule, told: rule.past.last(
+        events.OrderGiven, server=told.about[0], name=get_dlq_topic(told.about[1])) is not None),)
+
+    @on(events.DeadLetterTaken)
+    def taken(self, _: int, at: str, event: events.DeadLetterTaken) -> Iterator[Told]:
+        topic = get_dlq_topic(event.group)
+        data = self.views.topics(at).get(topic)
+        if data is not None and data.perm != PERM_READ | PERM_WRITE:
+            yield self.told(f"{at} has made {topic} with the permission {data.perm}", event.broker, event.group)
 
 
 class accepted_send_back_is_kept(Rule):

@@ -11,8 +11,9 @@ from impl.decisions.names import MASTER_ID, RMQ_SYS_TRANS_HALF_TOPIC
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.transaction_check import TRANSACTION_TIMEOUT_MS
 from invariants.rules import deadlines
+from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.facts import queue_text
-from invariants.rules.match import machine_of
+from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.views import Views
 
@@ -152,26 +153,28 @@ class half_message_has_its_time(Rule):
 
     cite = "TransactionalMessageServiceImpl#check, #getImmunityTime; BrokerConfig.transactionTimeOut"
     about = "key"
-    calm = True
+    excuses = (Excuse("a clock was set, or drifts: it is as old as its broker's clock says, and its producer's said",
+                      by=Match(events.ClockJumped, events.ClockDrifts, of=""), lasts=FOR_EVER),)
 
-    # When each half message was put first, and how long nobody is to be asked from then on.
+    # Since when each half message is there, and how long nobody is to be asked from then on.
     put = Kept("id", survives="all")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
-        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC and (event.key,) not in self.put:
-            written = self.views.written(at, event.commit_log_offset, event.size)
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            written, clock = self.views.written(at, event.commit_log_offset, event.size), self.views.clock(at)
             own = dict(written.properties if written else ()).get(_OWN_TIME)
             waits_ms = TRANSACTION_TIMEOUT_MS if own is None else int(own) * 1_000
-            self.put[event.key,] = ms, waits_ms
+            # It is as old as its producer says; an attempt that was made before another one may come behind it.
+            since_ms = ms - (clock() - written.born[0]) if written and clock else ms
+            self.put[event.key,] = min(self.put.get((event.key,), (since_ms, waits_ms)), (since_ms, waits_ms))
 
     @on(events.TransactionAsked)
     def is_asked(self, ms: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
         since_ms, waits_ms = self.put.get((event.key,), (ms, 0))
-        # It is as old as its producer says, who made it before.
         if event.checked and ms - since_ms < waits_ms - deadlines.SOON_MS:
-            yield self.told(f"{at} is asked about {event.key}, which was put {ms - since_ms} ms ago, and nobody is to "
-                            f"be asked for {waits_ms} ms", event.key)
+            yield self.told(f"{at} is asked about {event.key}, which was made {ms - since_ms} ms ago, and nobody is "
+                            f"to be asked for {waits_ms} ms", event.key)
 
 
 class Reader(NamedTuple):

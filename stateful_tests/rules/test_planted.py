@@ -407,6 +407,8 @@ PLANTED = (
     ("young_files_stay", "repaired+seeded-young-files-go", "from_a_time", "calm", 0),
     ("group_survives_its_broker", "repaired+seeded-slave-writes-no-groups", "administered", "calm", 11),
     ("changed_groups_are_counted", "repaired+seeded-made-groups-count-nothing", "clustering", "calm", 0),
+    ("half_message_has_its_time", "repaired+seeded-halves-are-immune-for-a-tenth", "transactions", "network", 0),
+    ("dead_letters_can_be_read", "repaired+seeded-dead-letters-are-written-only", "stored_retry", "calm", 0),
     ("answered_reply_is_stored", "repaired+seeded-replies-are-pushed-only", "requests", "calm", 0),
 )
 

@@ -1,4 +1,4 @@
-"""Planted bugs of what brokers are to keep: the groups of a slave, their version, and replies."""
+"""Planted bugs of what brokers are to keep: the groups of a slave, their version, replies, and dead letters."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections.abc import Awaitable, Callable
 from copy import copy
 from dataclasses import replace as copy_of
 
+from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor
 from impl.broker.reply_message_processor import ReplyMessageProcessor
 from impl.broker.slave_synchronize import SlaveSynchronize
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.common.topic_config import TopicConfig
+from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX
 from impl.ports.remoting import Command, Connection
 from impl.variants.variant import around, replace, seeded
 
@@ -55,6 +59,19 @@ def _push_only(original: Answer) -> Answer:
     return process_request
 
 
+@replace(AbstractSendMessageProcessor, "topic_for_send_back")
+async def _write_dead_letters_only(
+    self: AbstractSendMessageProcessor, topic: str, queue_nums: int, topic_sys_flag: int = 0,
+) -> TopicConfig | None:
+    """Retry topics are made to be read, too."""
+    perm = PERM_WRITE if topic.startswith(DLQ_GROUP_TOPIC_PREFIX) else PERM_WRITE | PERM_READ
+    topic_config, is_new = await self.tables.topic_config_manager.create_topic_in_send_message_back(
+        topic, queue_nums, perm, topic_sys_flag, self.node)
+    if is_new:
+        await self._announce()
+    return topic_config
+
+
 BUGS = (
     seeded("seeded: persist forgotten in SlaveSynchronize#syncSubscriptionGroupConfig", "slave-writes-no-groups",
            "A slave that starts again has no group that it has copied.", _copy_groups_into_memory),
@@ -62,4 +79,6 @@ BUGS = (
            "made-groups-count-nothing", "A group that a heartbeat makes is copied by no slave.", _count_no_made_group),
     seeded("seeded: storeReplyMessageEnable is not read in ReplyMessageProcessor#processReplyMessageRequest",
            "replies-are-pushed-only", "A reply is given to who waits for it, and nobody finds it later.", _push_only),
+    seeded("as apache/rocketmq before 4.9.2: SendMessageProcessor made the topic with PERM_WRITE",
+           "dead-letters-are-written-only", "Nobody can read the dead letters of a group.", _write_dead_letters_only),
 )

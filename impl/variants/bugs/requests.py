@@ -103,6 +103,15 @@ def _nobody_is_immune(seconds: int | None, transaction_timeout_ms: int) -> int:
     return 0
 
 
+@around(transaction_check, "check_immunity_time_ms")
+def _a_tenth(original: Callable[[int | None, int], int]) -> Callable[[int | None, int], int]:
+    def check_immunity_time_ms(seconds: int | None, transaction_timeout_ms: int) -> int:
+        """It is over too soon."""
+        return original(seconds, transaction_timeout_ms) // 10
+
+    return check_immunity_time_ms
+
+
 @replace(transaction_check, "next_check_times")
 def _always_the_first(check_times: int | None) -> int:
     del check_times
@@ -161,6 +170,8 @@ BUGS = (
             _IDEA, replacements=(_one_queue_on,)),
     Variant("seeded-nobody-is-immune", "bug", "A half message is asked about however young it is.", _IDEA,
             replacements=(_nobody_is_immune,)),
+    Variant("seeded-halves-are-immune-for-a-tenth", "bug", "A half message is asked about after a tenth of its time.",
+            _IDEA, replacements=(_a_tenth,)),
     Variant("seeded-checks-are-not-counted", "bug", "A half message is asked about for ever.", _IDEA,
             replacements=(_always_the_first,)),
     Variant("seeded-masters-never-send-away", "bug", "Nobody is sent to a slave.", _IDEA,

@@ -12,6 +12,7 @@ from impl.events import (
     DeadLetterTaken,
     MessageAppended,
     OffsetCommitted,
+    OrderGiven,
     PullAnswered,
     PullHeld,
     PullRetried,
@@ -23,12 +24,23 @@ from stateful_tests.rules.written import Tables, Turns, Written
 
 B, G, RETRY = "broker-a", "G", "%RETRY%G"
 NOTHING = (1, B, SendBackTaken(B, G, 7))
+DEAD = (1, B, DeadLetterTaken(B, G, "k", 0))
 ONE_QUEUE = Tables(topics={RETRY: QueueData(B, 1, 1, 6, 0)})
 
 
 def appended(topic: str, at: str = B, offset: int = 9) -> tuple[int, str, MessageAppended]:
     """A broker appends a record."""
     return 1, at, MessageAppended(at, topic, 0, 0, offset, 100, "k")
+
+
+def dead_letters(perm: int) -> Tables:
+    """The topic of the dead letters of the group."""
+    return Tables(topics={"%DLQ%G": QueueData(B, 1, 1, perm, 0)})
+
+
+def ordered(server: str = B, name: str = "%DLQ%G") -> tuple[int, str, OrderGiven]:
+    """An operator changes a topic."""
+    return 0, "cli", OrderGiven(server, "topic", name, (1, 1, 2, 0))
 
 
 def kept(queue_id: int = 0) -> tuple[int, str, SendBackTaken]:
@@ -80,6 +92,11 @@ def born(address: str) -> Tables:
 
 
 HISTORIES = (
+    *(Written("dead_letters_can_be_read", (DEAD,), (DEAD,), dead_letters(perm), dead_letters(6),
+              says=f"has made %DLQ%G with the permission {perm}") for perm in (2, 4)),
+    Written("dead_letters_can_be_read", (DEAD,), (DEAD,), dead_letters(2), Tables(topics={})),
+    *(Written("dead_letters_can_be_read", (order, DEAD), (ordered(), DEAD), dead_letters(2))
+      for order in (ordered("broker-b"), ordered(name="%DLQ%H"))),
     Written("dead_letter_is_there_at_once", broken=((1, B, DeadLetterTaken(B, G, "k", 18)),),
             kept=((1, B, DeadLetterTaken(B, G, "k", 0)),), says="waits at broker-a for delay level 18"),
     Written("accepted_send_back_is_kept", broken=(NOTHING,), kept=(appended("SCHEDULE_TOPIC_XXXX"), kept()),

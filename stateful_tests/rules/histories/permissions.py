@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     HalfMessageEnded,
     InquiryAnswered,
     InquiryMade,
@@ -104,6 +105,12 @@ def own(seconds: str) -> Tables:
     return Tables(written=Said(0, (0, "0A2E1501", 1), (("CHECK_IMMUNITY_TIME_IN_SECONDS", seconds),)))
 
 
+def made(*born_ms: int) -> Tables:
+    """Half messages that were made then, and the clock of the broker when they are put."""
+    said = Turns(*(Said(0, (ms, "0A2E1501", 1), ()) for ms in born_ms))
+    return Tables(written=said, clock=lambda _: lambda: 1_501)
+
+
 NO_OWN = Tables(written=Said(0, (0, "0A2E1501", 1), (("KEYS", "red"),)))
 
 
@@ -181,13 +188,20 @@ HISTORIES = (
     Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=Tables(producers=Turns(
         {("P", "p1:1"): "p1", ("P", "p2:1"): "p2"}, {("P", "p1:1"): "p1", ("P", "p3:1"): "p3"}))),
     Written(TIME, (half(1), listener(3_999)), (half(1), listener(4_001)), views=NO_OWN,
-            says="was put 3998 ms ago, and nobody is to be asked for 6000 ms"),
+            says="was made 3998 ms ago, and nobody is to be asked for 6000 ms"),
     Written(TIME, (half(1), listener(4_000)), (half(1), listener(4_001)), views=Tables(written=None)),
     Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_001)), views=own("10")),
     Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_000, checked=False)), views=own("10")),
     Written(TIME, (half(1), listener(8_000)), (half(1), listener(8_000, key="l")), views=own("10")),
     Written(TIME, (half(1), listener(8_000)), (half(1, topic="orders"), listener(8_000)), views=own("10")),
     Written(TIME, (half(1), half(7_000), listener(8_000)), (half(1), half(7_000), listener(8_001)), views=own("10")),
+    # Put when it is 1001 ms old; and one that is older comes behind it.
+    Written(TIME, (half(2_000), listener(4_998)), (half(2_000), listener(4_999)), views=made(500),
+            says="which was made 3999 ms ago"),
+    Written(TIME, (half(2_000), half(2_000), listener(4_498)), (half(2_000), half(2_000), listener(4_499)),
+            views=made(500, 0)),
+    Written(TIME, (half(2_000), listener(4_998)), (half(2_000), (2_001, "p1", ClockJumped(-1)), listener(4_998)),
+            views=made(500)),
     Written(SLAVE, (STARTS, pulls(), sent_to(0)), (STARTS, pulls(), sent_to(1)), views=far(9),
             says="reads queue 0 of orders at broker-a from 0 to 4, to 0"),
     Written(SLAVE, (STARTS, pulls(), sent_to(1)), (STARTS, pulls(), sent_to(0)), views=far(0)),
