@@ -37,8 +37,9 @@ class InquiryMade(NamedTuple):
 
     what -- "consume stats" (its name is "group topic"), "topic stats", "consumers" or "producers" of a group, and so
     on, as in `invariants.rules.inspections`; "offset of a time" (its name is "topic queue time"), "pull" ("topic queue
-    offset messages"; it is told code, next offset, begin and end of the queue, and how many messages there are), or
-    "busy": a request for the pool that is its name. number -- of the inquiry: no other one has it.
+    offset messages"; it is told code, next offset, begin and end of the queue, and how many messages there are),
+    "refusal": what must be refused, or "busy": a request for the pool that is its name. number -- of the inquiry: no
+    other one has it.
     """
 
     server: str

@@ -39,7 +39,8 @@ class PollEnded(NamedTuple):
 class MessagesPolled(NamedTuple):
     """DefaultLitePullConsumer#poll has answered, with messages of one queue.
 
-    offsets -- of the messages, in their order. keys, contents -- of each: its UNIQ_KEY, and what it is, as a number.
+    offsets -- of the messages, in their order. keys, contents, tags -- of each: its UNIQ_KEY, what it is, as a number,
+    and its tag. subscribed -- what the application subscribes of the topic, as it has written that.
     """
 
     group: str
@@ -47,6 +48,8 @@ class MessagesPolled(NamedTuple):
     offsets: tuple[int, ...]
     keys: tuple[str, ...] = ()
     contents: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    subscribed: str = "*"
 
 
 class CommitAsked(NamedTuple):

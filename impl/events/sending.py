@@ -57,12 +57,15 @@ class SendAsked(NamedTuple):
 class QueueChosen(NamedTuple):
     """MessageQueueSelector#select, DefaultMQProducer#send(Message, MessageQueue): the application chooses a queue.
 
-    It says so itself. key -- UNIQ_KEY of the message.
+    It says so itself. key -- UNIQ_KEY of the message. about, listed -- where SelectMessageQueueByHash chooses: what it
+    takes the hash of, and the queues of which it chooses one.
     """
 
     group: str
     key: str
     mq: MessageQueue
+    about: str = ""
+    listed: tuple[MessageQueue, ...] = ()
 
 
 class SendTold(NamedTuple):

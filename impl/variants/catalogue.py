@@ -10,6 +10,7 @@ from impl.variants.bugs import (
     clients as client_bugs,
     copied_delays,
     copies,
+    corners,
     expiries,
     flushing,
     full_batches,
@@ -89,7 +90,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
-    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS,
+    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

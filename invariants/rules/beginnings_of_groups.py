@@ -55,7 +55,7 @@ class Beginnings(Rule):
     since when a broker has an offset of it. lost_ms -- when it may have lost that. anew -- the offset that a broker had
     first since then, or at which somebody has begun who was told before that there is none, or which somebody has
     committed who holds the queue all the while. moved_ms -- of a queue that was reset or corrected: when somebody was
-    last heard of. filtered_counts -- what a broker has filtered away counts as read.
+    last heard of. filtered_counts -- what was filtered away counts as read.
     """
 
     filtered_counts: ClassVar[bool] = True
@@ -117,8 +117,10 @@ class Beginnings(Rule):
         if (event.group, event.mq) in self.moved_ms:
             self.moved_ms[event.group, event.mq] = ms
 
-    @on(events.PullAnswered, events.MessagesFound)
-    def passes_over(self, _: int, at: str, event: events.PullAnswered | events.MessagesFound) -> None:
+    @on(events.PullAnswered, events.MessagesFound, events.PullSuspended)
+    def passes_over(
+        self, _: int, at: str, event: events.PullAnswered | events.MessagesFound | events.PullSuspended,
+    ) -> None:
         read = self.read.get((event.group, event.mq)) if self.filtered_counts else None
         if read is not None and not self.facts.broadcasts(at, event.group):
             read.settle(self.facts.passed_over(at, event))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import (
+    CLIENT_INNER_PRODUCER_GROUP,
+    DLQ_GROUP_TOPIC_PREFIX,
+    RETRY_GROUP_TOPIC_PREFIX,
+    RMQ_SYS_TRANS_HALF_TOPIC,
+    is_system_topic,
+)
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.rule import Kept, Rule, Told, after
 from invariants.views import Written
@@ -18,6 +24,7 @@ _OF_THE_WAY = frozenset({
 """MessageConst: the properties by which brokers and clients find the way of a message; they come and go."""
 _FIRST = frozenset({"RETRY_TOPIC", "ORIGIN_MESSAGE_ID"})
 """What a message was when it was sent back first: it stays."""
+_OF_GROUPS = RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
 _CONTENT, _BORN, _PROPERTIES, _ORIGIN = (
     "another body or flag", "another birth", "other properties", "another origin")
 
@@ -35,15 +42,18 @@ class copy_is_the_message(Rule):
     excuses = (
         Excuse("a client has sent it again, and has said anew when it was born",
                when=lambda rule, told: told.about[1] in {_BORN, _ORIGIN} and told.about[:1] in rule.again),
+        Excuse("it is in its topic more than once, as its broker has delivered it again after its delay",
+               when=lambda rule, told: told.about[1] == _ORIGIN and rule.delivered.get(told.about[:1], 0) > 1),
         cause("T5", "its broker has put it back, to ask about it", when=lambda rule, told: (
             told.about[1] == _CONTENT and rule.halves.get(told.about[:1], 0) > 1)),
     )
 
     # Where the first record of a message is; messages that clients have sent more than once; how often a half message
-    # was put; and what the first copy says that a message was.
+    # was put; how often a message was delivered after its delay; and what the first copy says that a message was.
     first = Kept("id", survives="all")
     again = Kept("id", survives="all")
     halves = Kept("id", survives="all")
+    delivered = Kept("id", survives="all")
     origins = Kept("id", survives="all")
 
     @after(events.SendAttempted)
@@ -65,6 +75,8 @@ class copy_is_the_message(Rule):
         key, place = (event.key,), (at, event.commit_log_offset, event.size)
         if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
             self.halves[key] = self.halves.get(key, 0) + 1
+        if not is_system_topic(event.topic) and not event.topic.startswith(_OF_GROUPS):
+            self.delivered[key] = self.delivered.get(key, 0) + 1
         known = self.first.setdefault(key, place)
         first, copy = (None, None) if known == place else (self.views.written(*known), self.views.written(*place))
         for what in () if first is None or copy is None else (*_differs(first, copy), *self._origin(key, copy)):

@@ -10,7 +10,7 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.subscription import SUB_ALL
-from invariants.rules.match import machine_of
+from invariants.rules.match import Match, machine_of
 from invariants.rules.past import Past, Reported, place_of
 from invariants.rules.rule import Hears, Kept, Rule, on
 
@@ -26,7 +26,7 @@ Span = tuple[float, float]
 class Progress:
     """How far a client is in a queue since it began it.
 
-    end -- the offset behind all that was found. passed -- the same, and behind what a broker has filtered away. open
+    end -- the offset behind all that was found. passed -- the same, and behind what was filtered away. open
     -- what was found and is not settled. told -- the greatest offset that a broker has answered since. settled_ms --
     what was settled, and when.
     """
@@ -46,7 +46,7 @@ class Progress:
 
     @property
     def may_commit(self) -> int:
-        """All below this offset is settled, or was filtered away by the broker."""
+        """All below this offset is settled, or was filtered away."""
         return min(self.open) if self.open else self.passed
 
 
@@ -69,7 +69,8 @@ class OffsetFacts(Hears):
     progress -- at a client: group, queue: its Progress. answers -- the same: the offsets that brokers have answered to
     it. remembered -- group, queue: what members have put into memory. sent, arrived -- the same: the commits that they
     have sent, and that came to brokers. Of equal ones in a row these three have the first. said -- at a client: where
-    the last answer to a pull of a queue says that the next one is to begin. expressions -- name of a broker, group,
+    the last answer to a pull of a queue says that the next one is to begin. given -- the same of an answer with
+    messages, as long as the client has found none of them. expressions -- name of a broker, group,
     topic: the last one that the broker was given. left_out -- group, queue: the offsets that answers to pulls have left
     out. pulls -- at a client: when pulls of a queue began that are on their way, also before it was given up; None:
     nobody knows which of several was answered. committed -- at a broker: group, topic: what was committed of each queue
@@ -85,6 +86,9 @@ class OffsetFacts(Hears):
     sent = Kept("group mq", survives="all")
     arrived = Kept("group mq", survives="all")
     said = Kept("at group mq")
+    given = Kept("at group mq", begins=(Match(events.PullAnswered, having=lambda one: one.code == PullCode.SUCCESS),),
+                 value=lambda _, event: event.next_begin_offset,
+                 ends=(events.MessagesFound, events.QueueTaken, events.OffsetReset, events.OffsetCorrected))
     expressions = Kept("broker_name group topic", survives="all")
     left_out = Kept("group mq", survives="all")
     pulls = Kept("at client_id group mq")
@@ -102,6 +106,9 @@ class OffsetFacts(Hears):
     @on(events.PullSuspended)
     def pulls_it(self, ms: int, at: str, event: events.PullSuspended) -> None:
         self.pulls[at, *event[:3]] = *self.pulls.get((at, *event[:3]), ()), ms
+        if dropped := self.passed_over(at, event):
+            progress = self.progress[at, event.group, event.mq]
+            progress.passed = max(progress.passed, dropped[-1] + 1)
 
     @on(events.PullAnswered, events.PullFailed)
     def pull_is_over(self, _: int, at: str, event: events.PullAnswered | events.PullFailed) -> None:
@@ -197,12 +204,24 @@ class OffsetFacts(Hears):
         """Group and queue of an offset that a broker speaks of, by each name that clients may still call its broker."""
         raise NotImplementedError
 
-    def passed_over(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
-        """What a broker has filtered away: what an answer leaves out, if not all of the topic is subscribed."""
+    def passed_over(
+        self, at: str, event: events.MessagesFound | events.PullAnswered | events.PullSuspended,
+    ) -> Sequence[int]:
+        """What was filtered away: what an answer leaves out, if not all of the topic is subscribed.
+
+        With the next pull also what was given, if the client has dropped all of it, as all had other tags.
+        """
         place = event.mq.broker_name, event.group, event.mq.topic
         is_filtered = self.expressions.get(place, SUB_ALL) != SUB_ALL
+        if isinstance(event, events.PullSuspended):
+            return self._dropped(at, event) if is_filtered else ()
         looked_on = isinstance(event, events.MessagesFound) or event.code == PullCode.PULL_RETRY_IMMEDIATELY
         return self._left_out(at, event) if is_filtered and looked_on else ()
+
+    def _dropped(self, at: str, event: events.PullSuspended) -> Sequence[int]:
+        key = at, event.group, event.mq
+        progress = self.progress.get(key)
+        return () if progress is None else range(progress.end, self.given.get(key, 0))
 
     def _left_out(self, at: str, event: events.MessagesFound | events.PullAnswered) -> Sequence[int]:
         """The offsets behind all that a client has found so far, and before what the broker says is next.

@@ -19,10 +19,39 @@ from invariants.views import Views
 
 MAY_READ = "permission to read"
 """What a stranger asks a broker for who pulls as a group; its name is "group topic", and it is told the code."""
+REFUSAL = "refusal"
+"""What a stranger asks for who wants what a broker must refuse; its name is one of these, and it is told the code."""
+SEND_BEHIND, SEND_TO_A_SLAVE = "a message for the queue behind the last one", "a message for a slave"
+PULL_BEHIND, PULL_BEFORE = "a pull of the queue behind the last one", "a pull of queue -1"
+DELETE_DELAYS, DELETE_HALVES = "the end of the topic of delays", "the end of the topic of half messages"
+_SYSTEM_ERROR, _SYSTEM_BUSY, _SERVICE_NOT_AVAILABLE = 1, 2, 14  # RemotingSysResponseCode, ResponseCode
+REFUSED = {SEND_BEHIND: _SYSTEM_ERROR, PULL_BEHIND: _SYSTEM_ERROR, PULL_BEFORE: _SYSTEM_ERROR,
+           DELETE_DELAYS: _SYSTEM_ERROR, DELETE_HALVES: _SYSTEM_ERROR, SEND_TO_A_SLAVE: _SERVICE_NOT_AVAILABLE}
+"""Of each the code."""
 _NO_PERMISSION = 16  # ResponseCode
 _OWN_TIME = "CHECK_IMMUNITY_TIME_IN_SECONDS"  # MessageConst.PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
 IN_A_ROW = 8
 """So many questions in turn go to more than one of two producers, also where some overtake others."""
+
+
+class refusals_say_their_code(Rule):
+    """A broker refuses what is for queues that it does not have, or for its master, and the end of system topics.
+
+    The answer to a message for the queue behind the last one, to a pull of that or of queue -1, and to the deletion of
+    a system topic is SYSTEM_ERROR; to a message for a slave it is SERVICE_NOT_AVAILABLE. A broker without a free thread
+    may say that instead.
+    """
+
+    cite = ("AbstractSendMessageProcessor#msgCheck, PullMessageProcessor#processRequest, "
+            "AdminBrokerProcessor#deleteTopic, DefaultMessageStore#checkStoreStatus")
+    about = "server name"
+
+    @on(events.InquiryAnswered)
+    def answers(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
+        due = REFUSED[event.name] if event.what == REFUSAL else None
+        if due is not None and event.answer[0] not in {due, _SYSTEM_BUSY}:
+            yield self.told(f"{at} asks {event.server} for {event.name}, and is answered {event.answer[0]} instead of "
+                            f"{due}", event.server, event.name)
 
 
 class closed_is_not_read(Rule):

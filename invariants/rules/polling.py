@@ -12,6 +12,7 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
+from impl.decisions.subscription import SUB_ALL
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -54,7 +55,8 @@ class Polled(Rule):
 class polls_follow_one_another(Polled):
     """Whoever polls a queue is given what follows the last message of it, or what is where it has sought.
 
-    It begins anew where it has taken the queue again, or where the broker had no such offset.
+    Who subscribes some tags is given nothing that stands before that. Whoever polls begins anew where it has taken the
+    queue again, or where the broker had no such offset.
     """
 
     shipped = "violated: V26 a crash looks like a stop, X30 a seek is forgotten with its pull"
@@ -96,9 +98,16 @@ class polls_follow_one_another(Polled):
         key = at, event.group, event.mq
         due = self.next_offset.get(key, event.offsets[0])
         self.next_offset[key] = event.offsets[-1] + 1
-        if event.offsets != tuple(range(due, due + len(event.offsets))):
+        if not _goes_on(event, due):
             given = f"is given {', '.join(map(str, event.offsets))} of {queue_text(event.mq)}"
             yield self.told(f"{at} {given}, where {due} follows", *key)
+
+
+def _goes_on(event: events.MessagesPolled, due: int) -> bool:
+    """Whether a batch begins there and has no gap; who does not subscribe all may find gaps."""
+    if event.subscribed == SUB_ALL:
+        return event.offsets == tuple(range(due, due + len(event.offsets)))
+    return due <= event.offsets[0] and event.offsets == tuple(sorted({*event.offsets}))
 
 
 class only_the_held_is_polled(Polled):
@@ -116,6 +125,43 @@ class only_the_held_is_polled(Polled):
         if event.mq not in self.facts.polls_from.get((at, event.group), (event.mq,)):
             yield self.told(f"{at} is given {', '.join(map(str, event.offsets))} of {queue_text(event.mq)}, which it "
                             "does not have", at, event.group, event.mq)
+
+
+class only_the_subscribed_is_polled(Rule):
+    """A poll gives messages of the tags that its application subscribes, and no others."""
+
+    cite = "DefaultLitePullConsumerImpl.PullTaskImpl#run, PullAPIWrapper#processPullResult"
+    about = "at group topic"
+
+    @on(events.MessagesPolled)
+    def polls(self, _: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
+        subscribed = {one.strip() for one in event.subscribed.split("||")}
+        others = sorted({*event.tags} - subscribed) if event.subscribed != SUB_ALL else []
+        if others:
+            given = f"is given messages of {queue_text(event.mq)} with the tag {others[0] or '(none)'}"
+            yield self.told(f"{at} {given}, and subscribes {event.subscribed}", at, event.group, event.mq.topic)
+
+
+class refused_offset_is_left(Polled):
+    """Whoever polls a queue, and is told that it has no such offset, does not ask for that again."""
+
+    cite = "DefaultLitePullConsumerImpl.PullTaskImpl#run: updatePullOffset"
+
+    asked = Kept("at group mq", begins=(events.PullSuspended,), value=lambda _, event: event.offset)
+    refused = Kept("at group mq", ends=(events.QueueSought,))
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
+        key = at, event.group, event.mq
+        is_elsewhere = self.asked.get(key, event.next_begin_offset) != event.next_begin_offset
+        if event.code == PullCode.PULL_OFFSET_MOVED and is_elsewhere and key[:2] in self.facts.polls_from:
+            self.refused[key] = self.asked[key]
+
+    @on(events.PullSuspended)
+    def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, event.group, event.mq
+        if self.refused.pop(key, None) == event.offset:
+            yield self.told(f"{at} pulls {queue_text(event.mq)} again from {event.offset} on, which was refused", *key)
 
 
 class only_what_was_worked_on_is_committed(Polled):

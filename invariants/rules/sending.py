@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
+from impl.decisions.java_arithmetic import string_hash
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
+from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 
@@ -273,6 +275,21 @@ class retry_reaches_another_broker(Rule):
         if others and self.tried.get(key) == (event.attempt - 1, broker):
             yield self.told(f"{at} sends {event.key} to {broker} again, and not to {min(others)}", *key[:2])
         self.tried[key] = event.attempt, broker
+
+
+class hashed_key_has_its_queue(Rule):
+    """Whoever chooses by the hash of a key is given the queue at |hashCode % n| of the n queues of the list."""
+
+    cite = "SelectMessageQueueByHash#select"
+    about = "at group"
+
+    @on(events.QueueChosen)
+    def chooses(self, _: int, at: str, event: events.QueueChosen) -> Iterator[Told]:
+        if event.listed:
+            due = event.listed[abs(string_hash(event.about)) % len(event.listed)]
+            if event.mq != due:
+                yield self.told(f"{at} chooses {queue_text(event.mq)} for {event.about}, which has {queue_text(due)} "
+                                f"among {len(event.listed)}", at, event.group)
 
 
 class queue_is_one_of_the_list(Rule):

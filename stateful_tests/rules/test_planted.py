@@ -410,6 +410,17 @@ PLANTED = (
     ("half_message_has_its_time", "repaired+seeded-halves-are-immune-for-a-tenth", "transactions", "network", 0),
     ("dead_letters_can_be_read", "repaired+seeded-dead-letters-are-written-only", "stored_retry", "calm", 0),
     ("answered_reply_is_stored", "repaired+seeded-replies-are-pushed-only", "requests", "calm", 0),
+    ("new_group_begins_where_it_is_to", "repaired+seeded-retries-begin-at-the-end", "from_the_end", "calm", 0),
+    ("message_comes_as_it_was_sent", "repaired+seeded-delay-unflags", "from_the_end", "calm", 0),
+    ("only_subscribed_is_delivered", "repaired+seeded-equal-hashes-are-equal-tags", "colliding", "calm", 0),
+    ("hashed_key_has_its_queue", "repaired+seeded-sign-is-masked", "colliding", "calm", 0),
+    ("only_the_subscribed_is_polled", "repaired+seeded-pollers-pull-all-tags", "polled_by_tag", "calm", 0),
+    ("refused_offset_is_left", "repaired+seeded-poller-asks-again", "polled_by_tag", "calm", 0),
+    ("refusals_say_their_code", "repaired+seeded-send-counts-queues-from-1", "masterless", "calm", 0),
+    ("refusals_say_their_code", "repaired+seeded-pull-counts-queues-from-1", "masterless", "calm", 0),
+    ("refusals_say_their_code", "repaired+seeded-system-topics-go", "masterless", "calm", 0),
+    ("refusals_say_their_code", "repaired+seeded-slave-takes-messages", "masterless", "calm", 0),
+    ("producers_know_the_queues", "repaired+seeded-slaves-are-sent-to", "masterless", "calm", 1),
 )
 
 

@@ -19,11 +19,16 @@ from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.parts import (
     ANYHOW,
     ASSIGNING,
+    BELOW_ZERO,
     BOTH_TOPICS,
     BY_SQL,
     BY_TIME,
     CHECK_EVERY_MS,
     CLOSE_TOGETHER,
+    COLLIDE,
+    COLLIDING,
+    COLLIDING_TOO,
+    COMPRESSED_BYTES,
     CONSUMERS,
     DEEP,
     DEEP_PAST,
@@ -32,7 +37,9 @@ from stateful_tests.worlds.parts import (
     FEW_MIB_OF_A_TOPIC,
     FEW_OF_A_TOPIC,
     FEW_TO_POLL,
+    FIVE,
     FROM_FIRST,
+    FROM_THE_END,
     IN_ORDER,
     INSPECTED,
     LARGE_BYTES,
@@ -44,17 +51,29 @@ from stateful_tests.worlds.parts import (
     PAST,
     PATIENT,
     POLLING,
+    POLLING_TAGS,
     PRODUCER,
     RETRIED,
     SELDOM,
     SELECTING,
+    SLOWLY,
     SPARE,
     TAGGED,
     TENANTS,
     UNEVEN,
     WITH_INVOICES,
 )
-from stateful_tests.worlds.producers import ASYNC, ORDERED, SYNC, TAGS, TOGETHER, Sending, latency_aware
+from stateful_tests.worlds.producers import (
+    ASYNC,
+    BODY_BYTES,
+    KEYS,
+    ORDERED,
+    SYNC,
+    TAGS,
+    TOGETHER,
+    Sending,
+    latency_aware,
+)
 from stateful_tests.worlds.requesters import ASK, ASK_LATER
 from stateful_tests.worlds.servers import everybody, few, have_read, senders, servers, started
 from stateful_tests.worlds.world import World
@@ -380,6 +399,42 @@ def from_a_time(world: World) -> None:
     """Two groups without offsets, of which one begins at the messages of the last half hour; there are older ones."""
     servers(world, past=PAST)
     few(world, FROM_FIRST, BY_TIME)
+
+
+def from_the_end(world: World) -> None:
+    """A group without offsets begins at the end; there are old messages, also such as are to be tried again.
+
+    Its listeners fail. Brokers keep messages compressed, and deliver some of them later.
+    """
+    world.fates = FAILS
+    servers(world, past=PAST)
+    few(world, FROM_THE_END)
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC), body_bytes=BODY_BYTES[:2], delay_levels=(0, 0, 1, 2),
+                                         padding=COMPRESSED_BYTES))
+
+
+def colliding(world: World) -> None:
+    """A world like `sending_in_order`, of 5 queues; two tags have one hash code, and each group subscribes one."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world, queues=FIVE)
+    few(world, COLLIDING, COLLIDING_TOO)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), tags=COLLIDE, keys=BELOW_ZERO))
+
+
+def polled_by_tag(world: World) -> None:
+    """Members of a group poll two tags of three; somebody else polls so slowly that old messages go before."""
+    servers(world, past=PAST)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, POLLING_TAGS, idle=machine in SPARE)
+    world.add_puller("assigner1", SLOWLY)
+    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS))
+
+
+def masterless(world: World) -> None:
+    """A world like `stored`, with slaves, whose producer also sends in order."""
+    servers(world, slaves=1)
+    few(world, FROM_FIRST)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), keys=KEYS[:2]))
 
 
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:

@@ -377,6 +377,14 @@ def promote(world: World) -> Done:
     return master, f"dies for good, and {slave} takes its place"
 
 
+def lose_master(world: World) -> Done:
+    """A master dies for good, and its slave stays a slave; another master goes on."""
+    couples = _living_couples(world) if len(living_masters(world)) > 1 else []
+    master, slave = one_of(world, "which master dies", couples)
+    world.retire(master)
+    return master, f"dies for good, and {slave} stays its slave"
+
+
 def switch(world: World) -> Done:
     """An operator restarts a slave as the master, and then shuts the old master down in order, for good."""
     (master, slave), later_ms = each_of(

@@ -57,7 +57,7 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
-ALIKE, UNEVEN = ((4, 4), (4, 4)), ((4, 4), (3, 2))
+ALIKE, UNEVEN, FIVE = ((4, 4), (4, 4)), ((4, 4), (3, 2)), ((3, 3), (2, 2))
 """How many queues of a topic each master has, to read and to write."""
 DEEP_PAST = Past(((TOPIC, 1, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),
                  tuple(zip(PAST_MS[1:], (60, 60), strict=True)), long=(TOPIC,))
@@ -69,8 +69,10 @@ MANY = 64
 """How many messages a pull wants that wants more than it is given."""
 SELDOM, RARELY = (16, 12_000), (10, 45_000)
 """Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
-LARGE_BYTES = 768 * 1024
-"""How much follows what cannot be compressed of a message that is large."""
+LARGE_BYTES, COMPRESSED_BYTES = 768 * 1024, 8 * 1024
+"""How much follows what cannot be compressed of a message that is large, and of one that is long enough for it."""
+COLLIDE, BELOW_ZERO = ("Aa", "BB", "blue"), ("yellow", "silver")
+"""Tags, of which two have one hash code, and keys whose hash codes are below 0."""
 FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 """What becomes of so many messages, of as many as are drawn from."""
 HOLDS = ROLLBACK, ROLLBACK, ROLLBACK, EXCEPTION, LATER, NULL
@@ -97,8 +99,12 @@ IN_ORDER = replace(FROM_FIRST, orderly=True)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)
 TAGGED = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[0]} || {TAGS[1]}"})
 TAGGED_ANEW = replace(FROM_FIRST, subscription={TOPIC: f"{TAGS[1]} || {TAGS[2]}"})
+COLLIDING = replace(FROM_FIRST, subscription={TOPIC: f"{COLLIDE[0]} || {COLLIDE[2]}"})
+COLLIDING_TOO = replace(FROM_FIRST, consumer_group=OTHER_GROUP, subscription={TOPIC: COLLIDE[1]})
+FROM_THE_END = replace(RETRIED, consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET)
 WITH_INVOICES = replace(FROM_FIRST, subscription={TOPIC: "*", OTHER_TOPIC: "*"})
 POLLING = Pulling(LitePullConsumerConfig(GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET), TOPIC)
+POLLING_TAGS = replace(POLLING, tags=f"{TAGS[0]} || {TAGS[1]}")
 ASSIGNING = replace(POLLING, config=replace(POLLING.config, consumer_group=OTHER_GROUP, auto_commit=False))
 CLOSE_TOGETHER = replace(FROM_FIRST, consume_concurrently_max_span=5)
 FEW_OF_A_TOPIC = replace(FROM_FIRST, consumer_group=OTHER_GROUP, pull_threshold_for_topic=20)
@@ -108,6 +114,7 @@ FEW_MIB_OF_A_TOPIC = replace(FEW_MIB, consumer_group=OTHER_GROUP, pull_threshold
 FEW_TO_POLL = Pulling(LitePullConsumerConfig(
     "L", consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_batch_size=4, pull_threshold_for_all=32,
     pull_threshold_for_queue=6), TOPIC, share=(2, 0), work_ms=2_000)
+SLOWLY = replace(FEW_TO_POLL, work_ms=4_000)
 BY_SQL = by_sql(
     f"(TAGS IN ('{TAGS[0]}', 'grey') AND weight BETWEEN 3 AND 4 AND weight BETWEEN 2.5 AND 3 AND weight >= 3 "
     "AND weight <= 3 AND weight > -4 AND weight < 3.5 AND NOT (weight <> 3) AND size IS NULL AND weight IS NOT NULL) "

@@ -71,7 +71,7 @@ class Sending:
     """What a process sends.
 
     topic -- to which. kinds -- how, in turn, one after another every SEND_EVERY_MS; ordered messages have a thread for
-    each of KEYS. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
+    each of keys. queues -- the application chooses among so many queues of each broker, and sends SYNC; None: its
     producer does. config -- of the producer. immunity_seconds -- for so long nobody is to be
     asked about a half message; None: as its broker is configured. transaction_ms -- how long its local transaction
     takes: what is shown before it has ended has time to be delivered. tags -- of which each message has one.
@@ -80,7 +80,8 @@ class Sending:
     sends to without asking. properties -- that each message has. half_delay_level -- which half messages have, in vain.
     undecided -- of some transactions nobody ever knows what became of them. rests -- after so many sends nothing is
     sent for so long (ms); None: never. body_bytes -- how long a message may be, at most 256 lengths. padding -- so many
-    zeros follow: it is long for who is given it, and short for brokers, for it is compressed.
+    zeros follow: it is long for who is given it, and short for brokers, for it is compressed. keys -- what ordered
+    messages are about.
     """
 
     topic: str
@@ -100,6 +101,7 @@ class Sending:
     rests: tuple[int, int] | None = None
     body_bytes: Sequence[int] = BODY_BYTES
     padding: int = 0
+    keys: tuple[str, ...] = KEYS
 
     @property
     def full_topic(self) -> str:
@@ -149,7 +151,7 @@ class Producer:
         """Send for as long as the process lives; nobody waits for an answer."""
         await self.producer.start()
         if ORDERED in self.sending.kinds:
-            for key in KEYS:
+            for key in self.sending.keys:
                 self.node.start_thread(f"sender of {key}", self._in_order(key))
         kinds = tuple(kind for kind in self.sending.kinds if kind != ORDERED)
         while kinds:
@@ -219,8 +221,10 @@ class Producer:
             await self.producer.send_oneway(message)
         self.node.trace(SendTold(self._group, _joined([message])))
 
-    def _choose(self, message: Message, mq: MessageQueue) -> None:
-        self.node.trace(QueueChosen(self._group, message.uniq_id or "", mq))
+    def _choose(
+        self, message: Message, mq: MessageQueue, about: str = "", listed: Sequence[MessageQueue] = (),
+    ) -> None:
+        self.node.trace(QueueChosen(self._group, message.uniq_id or "", mq, about, tuple(listed)))
 
     # To queues that the application knows, or selects -----------------------------------------------------------------
 

@@ -15,10 +15,11 @@ from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.service_state import RUNNING
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
+from impl.common.message_const import PROPERTY_TAGS, PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.namespace import without_namespace
+from impl.decisions.subscription import SUB_ALL
 from impl.events import (
     CommitAsked,
     MessagesPolled,
@@ -61,7 +62,7 @@ class Pulling:
     config -- of its consumer. topic -- what it reads; more -- a topic that it subscribes besides, and never leaves; who
     does so goes now and then to where it is in a queue. share -- it assigns each of so many queues whose number leaves
     the other one as the remainder; None: it subscribes. work_ms -- how long it works on a batch. namespace -- of its
-    client; empty: none.
+    client; empty: none. tags -- what it subscribes of the topic.
     """
 
     config: LitePullConsumerConfig
@@ -70,6 +71,7 @@ class Pulling:
     work_ms: int = WORK_MS
     namespace: str = ""
     more: str = ""
+    tags: str = SUB_ALL
 
     @property
     def group(self) -> str:
@@ -100,8 +102,9 @@ class Puller:
     async def run(self) -> None:
         """Start, take queues, and poll; who cannot start does not run."""
         if self.pulling.share is None:
-            for topic in filter(None, (self.pulling.topic, self.pulling.more)):
-                await self.consumer.subscribe(topic)
+            await self.consumer.subscribe(self.pulling.topic, self.pulling.tags)
+            if self.pulling.more:
+                await self.consumer.subscribe(self.pulling.more)
         await self.consumer.start()
         while self.consumer.impl.service_state == RUNNING:
             with suppress(JavaError, IllegalStateError):
@@ -124,7 +127,7 @@ class Puller:
             self.consumer.assign(self._share)
             return
         self.node.trace(TopicWantedAgain(self.group, self.pulling.full_topic))
-        await self.consumer.subscribe(self.pulling.topic)
+        await self.consumer.subscribe(self.pulling.topic, self.pulling.tags)
         self.node.trace(TopicTakenAgain(self.group, self.pulling.full_topic))
 
     async def _turn(self) -> None:
@@ -151,7 +154,9 @@ class Puller:
         self._ends[mq] = msgs[-1].queue_offset + 1
         keys = tuple(msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or "" for msg in msgs)
         self.node.trace(MessagesPolled(self.group, self._full(mq), tuple(msg.queue_offset for msg in msgs), keys,
-                                       tuple(content_of(msg, self.pulling.namespace) for msg in msgs)))
+                                       tuple(content_of(msg, self.pulling.namespace) for msg in msgs),
+                                       tuple(msg.get_property(PROPERTY_TAGS) or "" for msg in msgs),
+                                       self.pulling.tags if mq.topic == self.pulling.topic else SUB_ALL))
         for kind in (DELIVERED, CONSUMED):
             for msg in msgs:
                 self._notes.note(kind, self.node.name, msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from impl.client.message_queue_selectors import SelectMessageQueueByHash
 from impl.common.message_to_send import Message
@@ -10,6 +11,14 @@ from impl.decisions.message_queue import MessageQueue
 
 Tell = Callable[[Message, MessageQueue], None]
 """Says which queue was chosen for a message."""
+
+
+class TellOfHash(Protocol):
+    """Says also what it was chosen for, and of which queues."""
+
+    def __call__(self, message: Message, mq: MessageQueue, about: str, listed: Sequence[MessageQueue], /) -> None:
+        """See the class."""
+        ...
 
 
 class FirstQueues:
@@ -31,12 +40,12 @@ class FirstQueues:
 class ByHash(SelectMessageQueueByHash):
     """SelectMessageQueueByHash, which says what it chooses."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: TellOfHash) -> None:
         """Nothing is chosen."""
         self._tell = tell
 
     def select(self, mqs: Sequence[MessageQueue], msg: Message, arg: str | int) -> MessageQueue:
         """See SelectMessageQueueByHash."""
         chosen = super().select(mqs, msg, arg)
-        self._tell(msg, chosen)
+        self._tell(msg, chosen, str(arg), mqs)
         return chosen

@@ -13,11 +13,21 @@ from impl.common.byte_buffer import ByteBuffer
 from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
-from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, TOPIC_MAX_LENGTH
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC, TOPIC_MAX_LENGTH
 from impl.events import InquiryMade, OrderDone, OrderGiven, ThreadsHeld
 from impl.hosts.simulation.executor import Pool
 from impl.ports.remoting import Command
 from invariants.rules.busy_brokers import BUSY
+from invariants.rules.permissions import (
+    DELETE_DELAYS,
+    DELETE_HALVES,
+    PULL_BEFORE,
+    PULL_BEHIND,
+    REFUSAL,
+    REFUSED,
+    SEND_BEHIND,
+    SEND_TO_A_SLAVE,
+)
 from invariants.rules.pull_answers import PULL
 from stateful_tests.worlds.deeds import (
     GROUP,
@@ -29,6 +39,7 @@ from stateful_tests.worlds.deeds import (
     each_of,
     living_brokers,
     masters,
+    one_of,
     uncaught,
 )
 from stateful_tests.worlds.inspections import asking, coded
@@ -101,6 +112,32 @@ def _pull(queue_id: int, offset: int) -> Command:
     """It waits for nothing, commits nothing, and says itself what it subscribes."""
     return Command(RequestCode.PULL_MESSAGE, headers.PullMessageRequestHeader(
         GROUP, TOPIC, queue_id, offset, MOST, FLAG_SUBSCRIPTION, 0, 0, 0, subscription="*"))
+
+
+def go_too_far(world: World) -> Done:
+    """A stranger asks a broker for what it must refuse: of a queue that is not there, of a system topic, of a slave."""
+    what = one_of(world, "what is too much", [*REFUSED])
+    broker = one_of(world, "where", [one for one in living_brokers(world)
+                                     if (one in masters(world)) is not (what == SEND_TO_A_SLAVE)])
+    config = world.brokers[broker].topic_config_manager.select_topic_config(TOPIC)
+    request = _too_much(what, 4 if config is None else max(config.read_queue_nums, config.write_queue_nums),
+                        world.simulation.nodes[OPERATOR].now_ms())
+    inquiry = InquiryMade(broker, REFUSAL, what, world.now_ms)
+    world.call(OPERATOR, asking(world, inquiry, world.brokers[broker].broker_addr, request, coded))
+    return broker, f"is asked for {what}"
+
+
+def _too_much(what: str, queues: int, now_ms: int) -> Command:
+    """The request; queues -- how many the topic has."""
+    return {
+        SEND_BEHIND: _send(TOPIC, queues, now_ms), SEND_TO_A_SLAVE: _send(TOPIC, 0, now_ms),
+        PULL_BEHIND: _pull(queues, 0), PULL_BEFORE: _pull(-1, 0),
+        DELETE_DELAYS: _deletion(RMQ_SYS_SCHEDULE_TOPIC), DELETE_HALVES: _deletion(RMQ_SYS_TRANS_HALF_TOPIC),
+    }[what]
+
+
+def _deletion(topic: str) -> Command:
+    return Command(RequestCode.DELETE_TOPIC_IN_BROKER, headers.TopicRequestHeader(topic))
 
 
 def keep_busy(world: World) -> Done:

@@ -25,6 +25,7 @@ from impl.events import (
     ProcessKilled,
     ProcessPaused,
     PullAnswered,
+    PullSuspended,
     QueueDropped,
     QueueSought,
     QueueTaken,
@@ -68,6 +69,9 @@ DIFFER = heard(C, "red"), heard(C2, "*")
 def pulled(ms: int, code: int, upto: int) -> Told:
     """A pull is answered: the next one is to begin there."""
     return ms, C, PullAnswered(C, G, MQ, code, upto)
+
+
+PULLS_ON = (5, C, PullSuspended(C, G, MQ, 101))
 
 
 def found(ms: int, *offsets: int) -> Told:
@@ -221,7 +225,7 @@ HISTORIES = (
               (*start, subscribes("red"), *pulls, taken(11, C2, 101)))
       for start in [KNOWN] for pulls in (
           (pulled(5, 0, 101), found(5, 98, 100), settled(10, 98, 100)),
-          (pulled(5, 0, 101), found(5, 98), settled(10, 98)), (pulled(5, 20, 101),))),
+          (pulled(5, 0, 101), found(5, 98), settled(10, 98)), (pulled(5, 20, 101),), (pulled(5, 0, 101), PULLS_ON))),
     # L3: the last expression is that of a member that subscribes all, and a pull was filtered by that of another one.
     *(Written("no_beginning_skips", (*start, subscribes("*"), *pulls, taken(11, C2, 101)), causes=causes)
       for start, pulls, causes in (

@@ -44,6 +44,8 @@ def with_properties(*properties: tuple[str, str]) -> Record:
 DELAYED = appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2)
 HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2)
 PUT_BACK = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2, RMQ_SYS_TRANS_HALF_TOPIC)
+REDELIVERED = (appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2), appended(3, "%RETRY%G"), appended(4),
+               appended(5, "%RETRY%G"))
 TWICE = appended(1), appended(2, "%RETRY%G"), appended(3, "%RETRY%G")
 FLAGLESS, BORN_LATER = FIRST._replace(content=8), FIRST._replace(born=(6, "0A000001", 1))
 BACK = FIRST._replace(properties=(*FIRST.properties, *SENT_BACK))
@@ -72,5 +74,7 @@ HISTORIES = (
     Written("copy_is_the_message", TWICE, TWICE, views=say(FIRST, BACK, ELSEWHERE), kept_views=say(FIRST, BACK, BACK),
             says="another origin"),
     Written("copy_is_the_message", TWICE, (sent(2), *TWICE), views=say(FIRST, BACK, ELSEWHERE)),
+    Written("copy_is_the_message", REDELIVERED[:3] + REDELIVERED[4:], REDELIVERED,
+            views=say(FIRST, FIRST, BACK, FIRST, ELSEWHERE), says="another origin"),
     Written("copy_is_the_message", TWICE, TWICE, views=say(FIRST, BACK, ELSEWHERE), kept_views=say(FIRST, FIRST, BACK)),
 )

@@ -23,7 +23,7 @@ from impl.events import (
     QueueDropped,
     TransactionAsked,
 )
-from invariants.rules.permissions import IN_A_ROW, MAY_READ
+from invariants.rules.permissions import IN_A_ROW, MAY_READ, PULL_BEFORE, REFUSAL, SEND_BEHIND, SEND_TO_A_SLAVE
 from invariants.views import Written as Said
 from stateful_tests.rules.written import Tables, Turns, Written
 
@@ -54,6 +54,11 @@ def tries(what: str = MAY_READ, number: int = 1) -> Told:
 def is_told(code: int, what: str = MAY_READ, number: int = 1) -> Told:
     """He is answered."""
     return 2, OPERATOR, InquiryAnswered(B, what, NAME, number, (code,))
+
+
+def is_refused(what: str, code: int, of: str = REFUSAL) -> Told:
+    """A stranger has asked for what must be refused, and is answered."""
+    return 2, OPERATOR, InquiryAnswered(B, of, what, 1, (code,))
 
 
 OPEN, SHUT = True, False
@@ -135,6 +140,11 @@ def far(near_from: int, *, reads_slaves: bool = True, end: int = 20, group: Any 
 FAILS, GIVES_UP = (1, C, PullFailed(C, G, MQ)), (1, C, QueueDropped(C, G, MQ, True))
 
 HISTORIES = (
+    Written("refusals_say_their_code", (is_refused(SEND_BEHIND, 0),), (is_refused(SEND_BEHIND, 1),), causes=(),
+            says="is answered 0 instead of 1"),
+    Written("refusals_say_their_code", (is_refused(SEND_TO_A_SLAVE, 1),), (
+        is_refused(SEND_TO_A_SLAVE, 14), is_refused(SEND_TO_A_SLAVE, 2)), says="instead of 14"),
+    Written("refusals_say_their_code", (is_refused(PULL_BEFORE, 19),), (is_refused(f"{G} orders", 0, MAY_READ),)),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(REFUSED)), views=may(consumes=False), says="may not be"),
     Written(READ, (tries(), is_told(0)), (tries(), is_told(REFUSED)), views=may(perm=2)),
     Written(READ, (tries(), is_told(REFUSED)), (tries(), is_told(19)), views=may(), says="may be, and is answered 16"),

@@ -59,6 +59,11 @@ def told(offset: int, at: str = C, queue_id: int = 0) -> Told:
     return 2, B, OffsetAnswered(B, G, "orders", queue_id, f"{at}:1", offset)
 
 
+def selected(*offsets: int, tags: tuple[str, ...] = ("a",), subscribed: str = "a || b") -> Told:
+    """The same of an application that subscribes some tags."""
+    return 2, C, MessagesPolled(G, MQ, offsets, tags=tags, subscribed=subscribed)
+
+
 def pulls(offset: int, mq: MessageQueue = MQ) -> Told:
     """A pull of the queue begins there."""
     return 3, C, PullSuspended(C, G, mq, offset)
@@ -96,10 +101,25 @@ TIMER, HEARTBEATS = (
     ((3, C, TimerJobBegan(C, job, 5_000)), (3, C, TimerJobEnded(C, job)))
     for job in ("persistAllConsumerOffset", "sendHeartbeatToAllBroker"))
 
+MOVED = answered(PullCode.PULL_OFFSET_MOVED)
+
 HISTORIES = (
     Written("polls_follow_one_another", (polled(5), polled(7)), (polled(5), polled(6, 7)), says="where 6 follows"),
     Written("polls_follow_one_another", (polled(5, 7),), (polled(5, 6),)),
     Written("polls_follow_one_another", (polled(5), polled(5)), (polled(5), polled(5, mq=MQ2))),
+    Written("polls_follow_one_another", (selected(5, 7), selected(7)), (selected(5, 7), selected(9, 12))),
+    Written("polls_follow_one_another", (selected(7, 5),), (selected(5, 7),)),
+    Written("only_the_subscribed_is_polled", (selected(5, tags=("c",)),), (selected(5, 7, tags=("b", "a")),), causes=(),
+            says="with the tag c, and subscribes a || b"),
+    Written("only_the_subscribed_is_polled", (selected(5, 6, tags=("a", "")),), (
+        selected(5, 6, tags=("c", ""), subscribed="*"), polled(5)), says="with the tag (none)"),
+    *(Written("refused_offset_is_left", (has(MQ), pulls(5), MOVED, *broken, pulls(5)), (
+        has(MQ), pulls(5), MOVED, *kept, pulls(5)), causes=(), says="again from 5 on") for broken, kept in (
+            ((), (pulls(9),)), ((has(MQ, MQ2),), (has(MQ2),)), ((pulls(9, MQ2),), (SOUGHT,)), ((), (KILLED,)))),
+    Written("refused_offset_is_left", (has(MQ), pulls(5), MOVED, pulls(5)), (
+        has(MQ), pulls(5), answered(PullCode.PULL_NOT_FOUND), pulls(5))),
+    Written("refused_offset_is_left", (has(MQ), pulls(5), MOVED, pulls(5)), (has(MQ), pulls(9), MOVED, pulls(9))),
+    Written("refused_offset_is_left", (has(MQ), pulls(5), MOVED, pulls(5)), (pulls(5), MOVED, pulls(5))),
     Written("polls_follow_one_another", (polled(5), SOUGHT, polled(6)), (polled(5), SOUGHT, polled(4))),
     Written("polls_follow_one_another", (polled(5), has(MQ), polled(7)), (polled(5), has(MQ2), polled(7))),
     Written("polls_follow_one_another", (polled(5), has(group=H), polled(7)), (polled(5), has(), polled(7))),

@@ -37,6 +37,7 @@ from impl.events import (
     ProcessPaused,
     ProcessStarted,
     PullAnswered,
+    PullSuspended,
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
@@ -141,6 +142,9 @@ def passed(code: int) -> Told:
     return 2, C, PullAnswered(C, G, MQ, code, 105)
 
 
+PULLS_ON = (2, C, PullSuspended(C, G, MQ, 105))
+
+
 def sent(offset: int, ms: int = 3) -> Told:
     """A client commits."""
     return ms, C, OffsetSent(C, G, MQ, offset)
@@ -233,6 +237,12 @@ HISTORIES = (
     # A broker has filtered away what lies before 105; a message before that is still open.
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(20), sent(106)), (TAKEN, RED, passed(20), sent(105))),
     Written("only_the_settled_is_committed", (TAKEN, passed(20), sent(105)), (TAKEN, RED, passed(20), sent(105))),
+    # A client has dropped all that it was given, as all had other tags, and pulls on.
+    Written("only_the_settled_is_committed", (TAKEN, RED, passed(0), sent(105)), (
+        TAKEN, RED, passed(0), PULLS_ON, sent(105)), causes=()),
+    Written("only_the_settled_is_committed", (TAKEN, RED, passed(0), found(102), PULLS_ON, sent(105)), (
+        TAKEN, RED, found(100), settled(100), passed(0), PULLS_ON, sent(105))),
+    Written("only_the_settled_is_committed", (TAKEN, passed(0), PULLS_ON, sent(105)), (TAKEN, passed(0), PULLS_ON)),
     # L3: the last expression is that of a member that subscribes all, and a pull was filtered by that of another one.
     *(Written("only_the_settled_is_committed", (*told, TAKEN, *answers), causes=causes) for told, answers, causes in (
         (DIFFER, (passed(20), sent(105)), ("L3",)), (DIFFER, (passed(19), sent(105)), ("L3",)),

@@ -48,6 +48,11 @@ def tried(ms: int, attempt: int = 1, mq: MessageQueue = QUEUES[0], key: str = "k
     return ms, P, SendAttempted(ID, G, key, attempt, mq, **{"listed": frozenset(QUEUES), **more})
 
 
+def hashed(about: str, mq: MessageQueue, queues: int = 3) -> Told:
+    """An application has a queue chosen by the hash of a key, of the first ones."""
+    return 1, P, QueueChosen(G, "k", mq, about, QUEUES[:queues])
+
+
 def started(*, aware: bool) -> Told:
     """The producer starts."""
     return 0, P, ProducerStarted(ID, G, aware)
@@ -89,6 +94,11 @@ HISTORIES = (
     Written("send_outcome_is_honest", broken=(answered(2, offset=-1),), kept=(NOT_KEPT,), causes=()),
     *(Written("send_outcome_is_honest", broken=((2, P, NOT_KEPT[2]._replace(commit_log_offset=place)),),
               kept=(NOT_KEPT,)) for place in (0, 5)),
+    # Of a the hash code is 97, of yellow -734239628, which leaves 2 of 3.
+    Written("hashed_key_has_its_queue", broken=(hashed("yellow", QUEUES[0]),), kept=(hashed("yellow", QUEUES[2]),),
+            causes=(), says="for yellow, which has queue 0 of orders at broker-b among 3"),
+    Written("hashed_key_has_its_queue", broken=(hashed("a", QUEUES[0]),), kept=(
+        hashed("a", QUEUES[1]), hashed("yellow", QUEUES[0], 2), CHOSEN)),
     Written("message_is_in_the_named_queue", broken=(tried(0), appended(1, queue_id=1)),
             kept=(tried(0), tried(1, 2, QUEUES[1]), appended(2, queue_id=1), appended(3))),
     Written("message_is_in_the_named_queue", broken=(tried(0, key="j,k"), appended(1, topic="others")),
