@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -99,7 +100,8 @@ class goodbye_reaches_all_brokers(Rule):
 class heartbeats_reach_all_brokers(Duty):
     """A round of heartbeats reaches each broker that its client knows, whatever becomes of the others.
 
-    Where another round is under way, that one does. Who is told of a route without the broker forgets its address.
+    Where another round is under way, that one does, or has done so: a timer that returns at once has found one. Who is
+    told of a route without the broker forgets its address.
     """
 
     cite = "MQClientInstance#sendHeartbeatToAllBroker, #cleanOfflineBroker"
@@ -114,14 +116,26 @@ class heartbeats_reach_all_brokers(Duty):
 
     # Which brokers run, and do not stop, and since when.
     running = Kept("at", begins=(events.BrokerStarted,), ends=(events.BrokerStopping,))
+    # When a client was last heard at a broker; when the timer began last, and the time before.
+    heard = Kept("client_id broker", survives="all", begins=(events.ConsumerRegistered,))
+    timer = Kept("at client_id")
 
     @on(events.TimerJobBegan)
     def begins(self, ms: int, at: str, event: events.TimerJobBegan) -> None:
         if event.job == _HEARTBEATS:
+            self.timer[at, event.client_id] = ms, self.timer.get((at, event.client_id), (-inf,))[0]
             addresses = {*self.views.known_addresses(at, event.client_id).values()}
             for broker in self.views.brokers():
                 if broker.broker_addr in addresses and (broker.machine,) in self.running:
                     self.owe((at, event.client_id, broker.machine), ms, broker.broker_addr)
+
+    @on(events.TimerJobEnded)
+    def returns(self, ms: int, at: str, event: events.TimerJobEnded) -> None:
+        began_ms, before_ms = self.timer.get((at, event.client_id), (-inf, -inf))
+        if event.job == _HEARTBEATS and began_ms == ms:
+            for key in [key for key in self.owed if key[:2] == (at, event.client_id)]:
+                if key[1:] in self.heard and self.heard[key[1:]] >= before_ms:
+                    self.pay(key)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""

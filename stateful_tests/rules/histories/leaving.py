@@ -23,6 +23,7 @@ from impl.events import (
     PollerStopping,
     QueueTaken,
     TimerJobBegan,
+    TimerJobEnded,
 )
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
@@ -65,6 +66,16 @@ def goodbye(client_id: str = ID, group: str = G) -> Told:
 def heartbeats(ms: int, job: str = "sendHeartbeatToAllBroker") -> Told:
     """A round begins."""
     return ms, C, TimerJobBegan(ID, job, 30_000)
+
+
+def returns(ms: int, job: str = "sendHeartbeatToAllBroker") -> Told:
+    """The timer is through."""
+    return ms, C, TimerJobEnded(ID, job)
+
+
+def hears(ms: int) -> Told:
+    """A broker hears the member."""
+    return ms, *HEARD[1:]
 
 
 def at(ms: int) -> Told:
@@ -145,6 +156,12 @@ HISTORIES = (
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5)), views=known(), bounds=CALM,
             kept_views=known(known_addresses=Turns(KNOWN, {}))),
     Written(SPEAKS, (UP, heartbeats(5)), (UP, heartbeats(5)), views=known(), bounds=CALM, kept_views=FAILS),
+    # The timer finds another round under way, which has been at the broker before.
+    *(Written(SPEAKS, (UP, *broken), (UP, *kept), views=known(), bounds=CALM) for broken, kept in (
+        ((hears(3), heartbeats(5), returns(6)), (hears(3), heartbeats(5), returns(5))),
+        ((heartbeats(5), returns(5)), (hears(3), heartbeats(5), returns(5, "persistAllConsumerOffset"), returns(5))),
+        ((hears(3), heartbeats(5), HEARD, heartbeats(20), heartbeats(30), returns(30)),
+         (heartbeats(5), HEARD, heartbeats(20), returns(20))))),
     Written(ADDRESSES, (), views=addresses(MORE, MINE, MINE), kept=(UP,), kept_views=addresses(MINE, MINE, MINE)),
     Written(ADDRESSES, (), views=addresses(MORE, MINE), kept=(UP,), kept_views=addresses(MORE, MINE, MORE)),
     Written(ADDRESSES, (), views=addresses(MORE, MINE), kept=(UP,), kept_views=addresses(MORE, {})),
