@@ -13,7 +13,7 @@ from impl.common.topic_config import TopicConfig
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OTHER_TOPIC, TOPIC
-from stateful_tests.worlds.listeners import Listener, SlowListener
+from stateful_tests.worlds.listeners import SUCCESS, Listener, SlowListener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.parts import (
@@ -404,9 +404,10 @@ def from_a_time(world: World) -> None:
 def from_the_end(world: World) -> None:
     """A group without offsets begins at the end; there are old messages, also such as are to be tried again.
 
-    Its listeners fail. Brokers keep messages compressed, and deliver some of them later.
+    Its listeners fail, but with none of the old messages, which have no ids. Brokers keep messages compressed, and
+    deliver some of them later.
     """
-    world.fates = FAILS
+    world.fates = (SUCCESS, *FAILS)
     servers(world, past=PAST)
     few(world, FROM_THE_END)
     world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC), body_bytes=BODY_BYTES[:2], delay_levels=(0, 0, 1, 2),

@@ -97,7 +97,8 @@ _PLAIN = ("lost", *_TAKEN)
 """Checks of what everybody observes who sends and consumes messages; the first where nobody is told where they are."""
 _COME_AND_GO, _CONSUME = (deeds.join, deeds.leave), (deeds.consume,) * 3
 _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
-"""A model knows a broker by its name, and so do the promises about its topics."""
+"""A model knows a broker by its name, and so do the promises about its topics. Nor does a slave whose master is gone
+bring a topic back that name servers have forgotten: clients may never find it again."""
 _BUFFERED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "commit_log"})
 """Three models take what is put for readable and for what survives a kill: it is neither while in its buffer."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
@@ -316,7 +317,7 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              observed=("phantom",)),
     Workload("masterless", "A master goes for good, and its slave stays what it is; strangers try what no broker does.",
              masterless, (*_COME_AND_GO, deeds.stop_broker, deeds.lose_master, *(strangers.go_too_far,) * 4),
-             (*_GROUPS, "producers_know_the_queues"), observed=("phantom",)),
+             (*_RENAMED, "producers_know_the_queues"), observed=("phantom",)),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
              (deeds.join, deeds.join, deeds.leave_any, deeds.suspend_or_resume, deeds.stop_broker), _GROUPS,
              scopes=("group, 1 broker",)),
