@@ -170,6 +170,7 @@ class only_what_was_worked_on_is_committed(Polled):
     With autoCommit it is done with all when it polls again, without it when it says so. Where it has begun counts, too:
     what a broker has told its client of the queue may be committed again. Of a queue that is given up the client keeps
     in memory what was done, until its timer comes past it: if it is given the queue again before, it goes on there.
+    Who subscribes some tags may pass others, and is given nothing of that later.
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, RemoteBrokerOffsetStore#persistAll"
@@ -178,6 +179,8 @@ class only_what_was_worked_on_is_committed(Polled):
     polled, done = (Kept("at group mq") for _ in range(2))
     # What is in memory of queues that were given up, and those of them at which the timer is.
     memory, passed = (Kept("at group mq") for _ in range(2))
+    # Queues of which some tags are subscribed; and from where to where a commit has gone on that may pass other tags.
+    filtered, ahead = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(2))
 
     @on(events.QueuesHeld)
     def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
@@ -189,7 +192,7 @@ class only_what_was_worked_on_is_committed(Polled):
 
     def of_what_is_held(self) -> Iterator[Kept]:
         """See Polled."""
-        yield from (self.polled, self.done)
+        yield from (self.polled, self.done, self.filtered, self.ahead)
 
     @on(events.TimerJobBegan)
     def timer_begins(self, ms: int, at: str, event: events.TimerJobBegan) -> None:
@@ -205,8 +208,14 @@ class only_what_was_worked_on_is_committed(Polled):
                 self.memory.pop(key, None)
 
     @on(events.MessagesPolled)
-    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
+    def polls(self, ms: int, at: str, event: events.MessagesPolled) -> Iterator[Told]:
         key = at, event.group, event.mq
+        done, sent = self.ahead.pop(key, (0, 0))
+        if any(done <= offset < sent for offset in event.offsets):
+            committed = f"has committed {sent} of {queue_text(event.mq)}, where it was done with all below {done}"
+            yield self.told(f"{at} {committed}, and is given {event.offsets[0]}", *key)
+        if event.subscribed != SUB_ALL:
+            self.filtered[key] = ms
         self.done.setdefault(key, event.offsets[0])
         self.polled[key] = max(event.offsets[-1] + 1, self.polled.get(key, 0))
 
@@ -229,7 +238,10 @@ class only_what_was_worked_on_is_committed(Polled):
         done = self.done.get(key, memory)
         if event.offset < memory:  # it has been overwritten
             del self.memory[key]
-        if done != NO_OFFSET and event.offset > max(done, memory, self._was_told(key)):
+        most = max(done, memory, self._was_told(key))
+        if done != NO_OFFSET and event.offset > most and key in self.filtered:
+            self.ahead[key] = most, event.offset
+        elif done != NO_OFFSET and event.offset > most:
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
                             f"{done}", *key)
 

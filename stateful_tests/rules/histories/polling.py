@@ -187,6 +187,11 @@ HISTORIES = (
     Written("only_what_was_worked_on_is_committed", (polled(5), ASKED, has(), has(MQ), polled(9), sent(10)),
             (polled(5), ASKED, has(), has(MQ), polled(9), sent(9))),
     Written("only_what_was_worked_on_is_committed", (ELSEWHERE, polled(5), sent(7)), (FULL, polled(5), sent(7))),
+    # Who subscribes some tags may commit up to the next message that waits.
+    Written("only_what_was_worked_on_is_committed", (selected(5), AGAIN, sent(8), selected(7)), (
+        selected(5), AGAIN, sent(8), selected(8)), says="has committed 8 of queue 0"),
+    Written("only_what_was_worked_on_is_committed", (selected(5), AGAIN, sent(8), selected(6)), (
+        selected(5), AGAIN, sent(8), SOUGHT, selected(6))),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled()), says="application rests"),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), GOES_ON, pulled(), pulled())),
     Written("rested_queue_is_not_pulled", (RESTS, pulled(), pulled()), (RESTS, pulled(), pulled(MQ2), pulled(at=C2))),
