@@ -255,11 +255,15 @@ class first_beginning_is_kept(Beginnings):
     Nothing is said while somebody holds the queue who began it before: that one reads what lies between.
     """
 
-    shipped = "violated: L1 nobody commits where it begins"
+    shipped = "violated: L1 nobody commits where it begins, X3 such a commit is lost"
     cite = "RebalancePushImpl#computePullFromWhereWithException, CONSUME_FROM_LAST_OFFSET"
     about = "at group mq"
-    excuses = (Excuse("the queue was reset or corrected, and nobody alone has committed it since",
-                      when=lambda rule, told: told.about[1:] in rule.moved_ms),)
+    excuses = (
+        Excuse("the queue was reset or corrected, and nobody alone has committed it since",
+               when=lambda rule, told: told.about[1:] in rule.moved_ms),
+        cause("X3", "a member has committed the queue, and no broker has heard of that",
+              when=lambda rule, told: told.about[1:] in rule.facts.sent),
+    )
 
     @on(events.QueueTaken)
     def takes(self, _: int, at: str, event: events.QueueTaken) -> Iterator[Told]:

@@ -254,6 +254,9 @@ HISTORIES = (
           (*two_owners(600_001), committed(700_001, 100, "c2:1")))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), settled(1, 98), killed(2, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), settled(1, 98, 99), killed(2, C), taken(3, C2, 100))),
+    # X3: the commit of where it was begun was lost.
+    *(Written("first_beginning_is_kept", (START, taken(0, C, 98), *then, dropped(2, C), taken(3, C2, 100)),
+              causes=causes) for then, causes in (((sent(1, 98),), ("X3",)), ((), ()))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(1, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), answered(1, -1), killed(2, C), taken(3, C2, 100)),
