@@ -138,7 +138,7 @@ def _broker_was_killed(rule: Any, _: Told) -> bool:
 
 
 def _commit_did_not_come(rule: Any, _: Told) -> bool:
-    """Only a network, or a broker that is away or too busy, loses commits; others are on their way.
+    """Only a network, or a broker that is away, too busy, or elsewhere by now, loses commits; others are on their way.
 
     Who stood still when the broker was away sends its first commits on a connection that has ended.
     """
@@ -152,8 +152,18 @@ def _commit_did_not_come(rule: Any, _: Told) -> bool:
                   if rule.facts.broker_name(at) == name)
     # A broker that is too busy refuses all commits, and nobody is told.
     took_some = any(sent.ms <= ms <= sent.ms + deadlines.SOON_MS for ms in rule.came_ms.get((name,), ()))
-    return rule.way.answered.ms <= until_ms or is_away or not took_some or _was_cut(
+    return rule.way.answered.ms <= until_ms or is_away or not took_some or _went_elsewhere(rule, sent) or _was_cut(
         rule, {sent.at, name}, sent.ms, until_ms)
+
+
+def _went_elsewhere(rule: Any, sent: At) -> bool:
+    """Whether the last route that its sender was told before had another address of the broker than it has now."""
+    mq = rule.way.place[1]
+    routes = [one.event.addrs for one in rule.past.of(events.RouteAnswered, topic=mq.topic)
+              if one.ms <= sent.ms and machine_of(one.event.connection) == sent.at]
+    now = {one.broker_addr for one in rule.views.brokers()
+           if (one.broker_name, one.broker_id) == (mq.broker_name, MASTER_ID)}
+    return bool(routes and now) and not now & routes[-1]
 
 
 def _was_cut(rule: Any, names: set[str], since_ms: int, until_ms: float) -> bool:

@@ -22,11 +22,13 @@ from impl.events import (
     PartitionBegan,
     ProcessKilled,
     ProcessPaused,
+    RouteAnswered,
     RouteUpdated,
     TimerJobBegan,
     TimerJobEnded,
 )
 from invariants.rules.bounds import Bounds
+from invariants.views import Broker
 from stateful_tests.rules.histories.beginnings import (
     B2,
     C2,
@@ -46,6 +48,7 @@ from stateful_tests.rules.histories.beginnings import (
     settled,
     taken,
 )
+from stateful_tests.rules.histories.membership import BROKER
 from stateful_tests.rules.written import Tables, Written
 
 CALM, NETWORK = Bounds(), Bounds(delay_ms=1)
@@ -102,14 +105,23 @@ PAUSED_TWICE = (20, C, ProcessPaused(80)), (120, C, ProcessPaused(10))
 RESET = (*KNOWN, (1, C, OffsetReset(C, G, MQ, 98)))
 THERE, ELSEWHERE = frozenset({MQ}), frozenset({MQ._replace(broker_name="broker-b")})
 ROUTED = (*KNOWN, (1, C, RouteUpdated(C, G, "orders", THERE)))
+OLD, NEW, MOVED = f"{B}:10909", BROKER.broker_addr, (BROKER,)
 EXPIRED = (10, C, MessagesExpired(C, G, MQ, (98, 99)))
 UNROUTED = (5, C, RouteUpdated(C, G, "orders", ELSEWHERE))
 ROUTED_AGAIN = (11, *ROUTED[-1][1:])
 
 
-def again(*records: Told, causes: tuple[str, ...] = (), bounds: Bounds = CALM) -> Written:
-    """Two messages are settled, and the first of them is begun again because of this."""
-    return Written("settled_is_not_begun_again", records, bounds=bounds, causes=causes)
+def again(
+    *records: Told, causes: tuple[str, ...] = (), bounds: Bounds = CALM, brokers: tuple[Broker, ...] = (),
+) -> Written:
+    """Two messages are settled, and the first of them is begun again because of this; brokers -- that run then."""
+    return Written("settled_is_not_begun_again", records, bounds=bounds, causes=causes, views=Tables(brokers=brokers))
+
+
+def route(ms: int, *addrs: str, at: str = C, topic: str = "orders") -> Told:
+    """A client is told a route."""
+    return ms, "nameserver1", RouteAnswered("nameserver1", topic, frozenset({B}), frozenset({B}), frozenset(addrs),
+                                            f"{at}:1")
 
 
 def silent(*records: Told) -> Written:
@@ -182,6 +194,16 @@ HISTORIES = (
     # X3: the commit did not come.
     again(*SENT, *LATER, causes=("X3",)),
     again(*SENT, HEARD, *LATER),
+    # X3: the broker has another address now than in the last route that its sender was told.
+    *(again(*GIVEN_UP, *told, sent(100_001, 100), HEARD, *LATER, causes=causes, brokers=brokers)
+      for told, brokers, causes in (
+          ((route(100_000, OLD),), MOVED, ("X3",)), ((route(100_000, NEW),), MOVED, ()), ((), MOVED, ()),
+          ((route(99_999, OLD), route(100_000, NEW)), MOVED, ()),
+          ((route(99_999, NEW), route(100_000, OLD)), MOVED, ("X3",)),
+          ((route(100_000, OLD, at=C2),), MOVED, ()), ((route(100_000, OLD, topic="invoices"),), MOVED, ()),
+          ((route(100_000, OLD),), (), ()), ((route(100_000, OLD),), (BROKER._replace(broker_id=1),), ()),
+          ((route(100_000, OLD),), (BROKER._replace(broker_name="broker-b"),), ()))),
+    again(*GIVEN_UP, route(100_000, NEW), sent(100_001, 100), HEARD, route(100_002, OLD), *LATER, brokers=MOVED),
     again(*SENT, heard(102_001), *LATER),
     again(*SENT, heard(102_002), *LATER, causes=("X3",)),
     again(*GIVEN_UP, heard(100_000), sent(100_001, 100), *LATER, causes=("X3",)),
