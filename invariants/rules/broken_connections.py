@@ -6,7 +6,7 @@ from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
-from invariants.rules.match import Match, machine_of
+from invariants.rules.match import Match
 from invariants.rules.past import place_of
 from invariants.rules.rule import Duty, Kept, on
 
@@ -30,19 +30,19 @@ class pull_fails_with_its_connection(Duty):
     late = ("{at} has not given up the pull of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} {waited_ms} ms "
             "after its connection has broken")
 
-    # The pulls that brokers hold: of whom, of which queue, and at which machine.
+    # The pulls that brokers hold: of which group and queue.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
 
     @on(events.PullHeld)
     def holds(self, _: int, at: str, event: events.PullHeld) -> None:
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
-        self.held[event.connection, event.opaque] = machine_of(event.connection), event.group, mq, at
+        self.held[event.connection, event.opaque] = event.group, mq
 
     @on(events.ConnectionSevered)
     def breaks(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
         started = self.past.last(events.ProcessStarted, at=at)
         made = self.past.of(events.ConnectionMade, since=place_of(started), at=at, server=event.other)
-        for key, (client, group, mq, broker) in self.held.items():
-            ours = [key[0]] == [one.event.connection for one in made] and (client, broker) == (at, event.other)
-            if ours and (at, group) not in self.facts.polls_from:
+        for (connection, _), (group, mq) in self.held.items():
+            is_broken = [connection] == [one.event.connection for one in made]
+            if is_broken and (at, group) not in self.facts.polls_from:
                 self.owe((at, group, mq), ms)

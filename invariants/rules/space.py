@@ -100,7 +100,7 @@ class young_files_stay(Rule):
 
     cite = "CleanCommitLogService#isSpaceToDelete, #deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
     about = "at"
-    excuses = (Excuse("its disk was fuller shortly before: a file that was read then may go as late as that",
+    excuses = (Excuse("its disk is fuller, or was so shortly before: a file that was read then may go as late as that",
                       when=lambda rule, told: rule.was_full(*told.about)),)
 
     # Until when the disk was, or is, fuller; and when each file of the log was written to, by the clock of the broker.
@@ -140,8 +140,6 @@ class young_files_stay(Rule):
     def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:
         files, clock = self.files.get((at,), {}), self.views.clock(at)
         gone = [files.pop(begin) for begin in sorted(files) if begin < event.min_offset]
-        if clock is None or self.full_ms.get((at,)) == inf:
-            return
-        ages_ms = [clock() - written_ms for written_ms in gone]
+        ages_ms = [clock() - written_ms for written_ms in gone if clock is not None]
         if ages_ms and min(ages_ms) < self.views.file_reserved_ms(at):
             yield self.told(f"{at} deletes a file of its log {min(ages_ms)} ms after it was written to", at)

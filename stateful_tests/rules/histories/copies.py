@@ -76,5 +76,6 @@ HISTORIES = (
     Written("copy_is_the_message", TWICE, (sent(2), *TWICE), views=say(FIRST, BACK, ELSEWHERE)),
     Written("copy_is_the_message", REDELIVERED[:3] + REDELIVERED[4:], REDELIVERED,
             views=say(FIRST, FIRST, BACK, FIRST, ELSEWHERE), says="another origin"),
+    Written("copy_is_the_message", REDELIVERED, views=say(FIRST, FIRST, BACK, FIRST, FLAGLESS)),
     Written("copy_is_the_message", TWICE, TWICE, views=say(FIRST, BACK, ELSEWHERE), kept_views=say(FIRST, FIRST, BACK)),
 )

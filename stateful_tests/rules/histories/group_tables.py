@@ -29,6 +29,7 @@ MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
 HANDLED = (1, B, HeartbeatHandled(B, G, AT))
 FULL, FREE, FULL_THERE = (0, B, DiskFilled(100)), (0, B, DiskFilled(0)), (0, "broker-b", DiskFilled(100))
 LATE_HANDLED, LATE_FULL = (1_000_000, *HANDLED[1:]), (1_000_001, *FULL[1:])
+COPIED_AND_SEEN = Tables(subscription_groups=Turns([], [G], [G], []), group_config=Turns((4,), (4,), None))
 COPIED_IN_VAIN = Tables(subscription_groups=Turns([], [G], []), group_config=Turns((4,), None))
 DIES = (2, B, ProcessKilled(1, power_loss=False))
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
@@ -102,6 +103,12 @@ HISTORIES = (
             (SLAVE, registers(1), registers(2), SLAVE),
             Tables(subscription_groups=[G], group_config=Turns((4,), (5,), (4,))),
             Tables(subscription_groups=[G], group_config=Turns((4,), (5,), (5,)))),
+    # What it has before it has started again is what it has read of its file.
+    Written("group_survives_its_broker", (SLAVE, registers(1), DIES, registers(3), SLAVE),
+            views=Tables(subscription_groups=Turns([], [G], []), group_config=Turns((4,), None))),
+    # The file is written when a group comes to the slave, and not when it is looked at again.
+    Written("group_survives_its_broker", (SLAVE, FULL, FREE, registers(1_000_000), registers(2_000_000), SLAVE),
+            (SLAVE, FULL, registers(1), FREE, registers(1_000_000), SLAVE), COPIED_AND_SEEN),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
             kept_views=Tables(topics=HAS_TOPIC)),
