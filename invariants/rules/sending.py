@@ -43,8 +43,9 @@ class send_outcome_is_honest(Rule):
 
     There: at this place of the log, and as this number of the queue.
 
-    Most exceptions say neither. SUCCESS of a reply says that who waits for it has it; where the answer names no place
-    of the log, it does not say that the reply is stored.
+    Most exceptions say neither. What a consumer sends anew that it could not send back has its id already, so that
+    nothing is said of it when it is refused. SUCCESS of a reply says that who waits for it has it; where the answer
+    names no place of the log, it does not say that the reply is stored.
     """
 
     shipped = "violated: P1 the last attempt speaks for all"
@@ -83,7 +84,7 @@ class send_outcome_is_honest(Rule):
 
     @on(events.SendFailed)
     def failed(self, _: int, at: str, event: events.SendFailed) -> Iterator[Told]:
-        if event.code not in _NOT_STORED:
+        if event.code not in _NOT_STORED or event.group == CLIENT_INNER_PRODUCER_GROUP:
             return
         for one in event.key.split(","):
             brokers = sorted(broker for broker, _ in self.appended.get((one,), ()))

@@ -43,6 +43,9 @@ def failed(code: int, attempts: int = 3, spent_ms: int = 10, key: str = "k") -> 
     return 5, P, SendFailed(ID, G, key, "orders", code, attempts, 3, spent_ms, 3_000)
 
 
+SENDS_ANEW = 5, P, SendFailed(ID, "CLIENT_INNER_PRODUCER", "k", "%RETRY%G", 17, 0, 3, 6_000, 3_000)
+
+
 def tried(ms: int, attempt: int = 1, mq: MessageQueue = QUEUES[0], key: str = "k", **more: Any) -> Told:
     """The producer sends a message."""
     return ms, P, SendAttempted(ID, G, key, attempt, mq, **{"listed": frozenset(QUEUES), **more})
@@ -87,6 +90,9 @@ HISTORIES = (
     Written("send_outcome_is_honest", broken=(tried(1), appended(2), failed(17)), causes=()),
     Written("send_outcome_is_honest", broken=(tried(1), appended(2), tried(3, 2), answered(4, offset=7)), causes=()),
     Written("send_outcome_is_honest", broken=(failed(2), appended(6)), kept=(failed(1), appended(6)), causes=()),
+    # What a consumer sends anew is elsewhere already.
+    *(Written("send_outcome_is_honest", broken=(*before, failed(17), *behind), kept=(*before, SENDS_ANEW, *behind))
+      for before, behind in (((appended(1),), ()), ((), (appended(6),)))),
     Written("send_outcome_is_honest", broken=(failed(16, key="j,k"), appended(6)), kept=(failed(16, key="i,j"),)),
     Written("send_outcome_is_honest", broken=(appended(1, number=1), answered(2)), says="number 0 of queue 0, and it",
             kept=(appended(1, topic="RMQ_SYS_TRANS_HALF_TOPIC", number=1), answered(2))),
