@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from impl import events
 from impl.decisions.message_queue import MessageQueue
 from invariants.rules import deadlines
@@ -30,19 +32,27 @@ class pull_fails_with_its_connection(Duty):
     late = ("{at} has not given up the pull of queue {mq.queue_id} of {mq.topic} at {mq.broker_name} {waited_ms} ms "
             "after its connection has broken")
 
-    # The pulls that brokers hold: of which group and queue.
+    # The pulls that brokers hold: at which machine, and of which group and queue; and those that clients wait for.
     held = Kept("connection opaque", survives="all", ends=(events.HeldPullAnswered,))
+    waits = Kept("at group mq", begins=(events.PullSuspended,), ends=paid_by)
 
     @on(events.PullHeld)
     def holds(self, _: int, at: str, event: events.PullHeld) -> None:
         mq = MessageQueue(event.topic, self.facts.broker_name(at), event.queue_id)
-        self.held[event.connection, event.opaque] = event.group, mq
+        self.held[event.connection, event.opaque] = at, event.group, mq
+
+    @on(events.BrokerStopping, events.BrokerStarted, events.ProcessKilled)
+    def ends(self, _: int, at: str, event: Any) -> None:
+        """What a broker held goes with it."""
+        del event
+        for key in [key for key, (broker, *_) in self.held.items() if broker == at]:
+            del self.held[key]
 
     @on(events.ConnectionSevered)
     def breaks(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
         started = self.past.last(events.ProcessStarted, at=at)
         made = self.past.of(events.ConnectionMade, since=place_of(started), at=at, server=event.other)
-        for (connection, _), (group, mq) in self.held.items():
+        for (connection, _), (_, group, mq) in self.held.items():
             is_broken = [connection] == [one.event.connection for one in made]
-            if is_broken and (at, group) not in self.facts.polls_from:
+            if is_broken and (at, group, mq) in self.waits and (at, group) not in self.facts.polls_from:
                 self.owe((at, group, mq), ms)

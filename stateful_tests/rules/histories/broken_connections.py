@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullCode
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ConnectionMade,
     ConnectionSevered,
     ConsumerStopping,
@@ -18,6 +19,7 @@ from impl.events import (
     PullAnswered,
     PullFailed,
     PullHeld,
+    PullSuspended,
     QueueDropped,
     QueuesHeld,
     ResetReceived,
@@ -61,7 +63,8 @@ def looked(ms: int) -> tuple[Told, ...]:
 
 STARTED = 0, B, BrokerStarted(B, B, 0)
 FAILS = 5, C, PullFailed(C, G, MQ)
-BEGUN = STARTED, connects(), held()
+PULLS = 1, C, PullSuspended(C, G, MQ, 7)
+BEGUN = STARTED, connects(), PULLS, held()
 BROKEN = *BEGUN, severed()
 
 HISTORIES = (
@@ -75,14 +78,21 @@ HISTORIES = (
     # What the broker does not hold any more, or holds on another connection, is not waited for there.
     *(Written(RULE, (*BEGUN, other, severed()), (*BEGUN, answered(), severed())) for other in (
         answered("c1:2"), answered(opaque=6))),
-    *(Written(RULE, BROKEN, (STARTED, *kept, severed())) for kept in (
+    *(Written(RULE, BROKEN, (STARTED, PULLS, *kept, severed())) for kept in (
         (connects(),), (held(),), (connects(), held("c1:2")), (connects(), connects(connection="c1:2"), held("c1:2")),
         (connects(), connects(connection="c1:2"), held()))),
-    *(Written(RULE, (STARTED, other, connects(), held(), severed()), (STARTED, connects(connection="c1:0"), connects(),
-                                                                     held(), severed()))
+    *(Written(RULE, (STARTED, other, *BEGUN[1:], severed()),
+              (STARTED, connects(connection="c1:0"), *BEGUN[1:], severed()))
       for other in (connects(at="c2", connection="c2:0"), connects(server="broker-b", connection="c1:0"))),
-    Written(RULE, (STARTED, connects(connection="c1:0"), (1, C, ProcessStarted(2)), connects(), held(), severed()),
-            (STARTED, connects(connection="c1:0"), (1, "c2", ProcessStarted(2)), connects(), held(), severed())),
+    Written(RULE, (STARTED, connects(connection="c1:0"), (1, C, ProcessStarted(2)), *BEGUN[1:], severed()),
+            (STARTED, connects(connection="c1:0"), (1, "c2", ProcessStarted(2)), *BEGUN[1:], severed())),
+    # Nor is what has gone with a broker, or what the client does not wait for any more.
+    *(Written(RULE, (*BEGUN, (3, "broker-b", event), severed()), (*BEGUN, (3, B, event), severed()))
+      for event in (STARTED[2], BrokerStopping(B), ProcessKilled(1, power_loss=False))),
+    *(Written(RULE, (*BEGUN, other, severed()), (*BEGUN, FAILS, severed())) for other in (
+        (3, C, PullFailed(C, G, MQ2)), (3, C, PullFailed(C, "H", MQ)))),
+    *(Written(RULE, BROKEN, (*BEGUN[:2], *kept, held(), severed())) for kept in (
+        (), (PULLS, (1, C, QueueDropped(C, G, MQ))), ((1, "c2", PULLS[2]),), ((1, C, PullSuspended(C, G, MQ2, 7)),))),
     *(Written(RULE, BROKEN, (*BEGUN, other)) for other in (severed("c2"), severed(other="broker-b"), severed(B, C))),
     # Who polls is not judged.
     Written(RULE, (*BEGUN, (3, C, QueuesHeld(C, "H", frozenset({MQ}))), severed()),
