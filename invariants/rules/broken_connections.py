@@ -52,7 +52,7 @@ class pull_fails_with_its_connection(Duty):
     def breaks(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
         started = self.past.last(events.ProcessStarted, at=at)
         made = self.past.of(events.ConnectionMade, since=place_of(started), at=at, server=event.other)
-        for (connection, _), (_, group, mq) in self.held.items():
-            is_broken = [connection] == [one.event.connection for one in made]
-            if is_broken and (at, group, mq) in self.waits and (at, group) not in self.facts.polls_from:
+        for (connection, _), (_, group, mq) in self.held.items() if len(made) == 1 else ():
+            waits = (at, group, mq) in self.waits and (at, group) not in self.facts.polls_from
+            if waits and connection == made[0].event.connection:
                 self.owe((at, group, mq), ms)

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import (
-    CLIENT_INNER_PRODUCER_GROUP,
-    DLQ_GROUP_TOPIC_PREFIX,
-    RETRY_GROUP_TOPIC_PREFIX,
-    RMQ_SYS_TRANS_HALF_TOPIC,
-    is_system_topic,
-)
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.rule import Kept, Rule, Told, after
+from invariants.rules.sending import OWN_TOPICS
 from invariants.views import Written
 
 _OF_THE_WAY = frozenset({
@@ -24,7 +19,6 @@ _OF_THE_WAY = frozenset({
 """MessageConst: the properties by which brokers and clients find the way of a message; they come and go."""
 _FIRST = frozenset({"RETRY_TOPIC", "ORIGIN_MESSAGE_ID"})
 """What a message was when it was sent back first: it stays."""
-_OF_GROUPS = RETRY_GROUP_TOPIC_PREFIX, DLQ_GROUP_TOPIC_PREFIX
 _CONTENT, _BORN, _PROPERTIES, _ORIGIN = (
     "another body or flag", "another birth", "other properties", "another origin")
 
@@ -75,7 +69,7 @@ class copy_is_the_message(Rule):
         key, place = (event.key,), (at, event.commit_log_offset, event.size)
         if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
             self.halves[key] = self.halves.get(key, 0) + 1
-        if not is_system_topic(event.topic) and not event.topic.startswith(_OF_GROUPS):
+        if not event.topic.startswith(OWN_TOPICS):
             self.delivered[key] = self.delivered.get(key, 0) + 1
         known = self.first.setdefault(key, place)
         first, copy = (None, None) if known == place else (self.views.written(*known), self.views.written(*place))

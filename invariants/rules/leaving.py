@@ -13,6 +13,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.facts import is_suspended, queue_text
 from invariants.rules.match import Match
+from invariants.rules.membership import known_when_it_stops
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
 from invariants.rules.weather import ended_or_stood_still
 
@@ -76,11 +77,9 @@ class goodbye_reaches_all_brokers(Rule):
 
     @on(events.ConsumerStopping, events.PollerStopping)
     def begins(self, _: int, at: str, event: events.ConsumerStopping | events.PollerStopping) -> None:
-        running, polls = self._running(), isinstance(event, events.PollerStopping)
-        known_to = self.views.addresses_to_poll if polls else self.views.known_addresses
-        addresses = {*known_to(at, event.client_id).values()}
+        running, addresses = self._running(), known_when_it_stops(self.views, at, event)
         self.known[at, event.client_id, event.group] = {
-            running[one] for one in sorted(addresses) if one in running
+            running[one] for one in addresses if one in running
             and event.client_id in self.views.listed(running[one], event.group)}
         self.heard.drop(lambda key: key[:2] == (event.client_id, event.group))
 

@@ -11,6 +11,7 @@ from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, on
 from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off_from
+from invariants.views import Views
 
 _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
@@ -152,6 +153,12 @@ class living_members_do_not_expire(Rule):
                             since_ms=ms)
 
 
+def known_when_it_stops(views: Views, at: str, event: events.ConsumerStopping | events.PollerStopping) -> list[str]:
+    """The addresses of brokers that a client knows which shuts down, and to which it says goodbye."""
+    addresses = views.addresses_to_poll if isinstance(event, events.PollerStopping) else views.known_addresses
+    return sorted({*addresses(at, event.client_id).values()})
+
+
 class goodbye_delists_a_member(Duty):
     """A member that leaves in order, and is not cut off, is taken out by its goodbye and does not have to expire.
 
@@ -174,9 +181,7 @@ class goodbye_delists_a_member(Duty):
 
     @on(events.ConsumerStopping, events.PollerStopping)
     def leaves(self, _: int, client: str, event: events.ConsumerStopping | events.PollerStopping) -> None:
-        polls = isinstance(event, events.PollerStopping)
-        known_to = self.views.addresses_to_poll if polls else self.views.known_addresses
-        addresses = known_to(client, event.client_id).values()
+        addresses = known_when_it_stops(self.views, client, event)
         self.known[client, event.client_id, event.group] = {*map(machine_of, addresses)}
 
     @on(events.ConsumerShutDown, events.PollerShutDown)

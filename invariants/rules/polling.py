@@ -239,9 +239,11 @@ class only_what_was_worked_on_is_committed(Polled):
         if event.offset < memory:  # it has been overwritten
             del self.memory[key]
         most = max(done, memory, self._was_told(key))
-        if done != NO_OFFSET and event.offset > most and key in self.filtered:
+        if done == NO_OFFSET or event.offset <= most:
+            return
+        if key in self.filtered:
             self.ahead[key] = most, event.offset
-        elif done != NO_OFFSET and event.offset > most:
+        else:
             yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)}, where it is done with all below "
                             f"{done}", *key)
 

@@ -138,7 +138,7 @@ class changed_topics_are_counted(Rule):
 
 
 class changed_groups_are_counted(Rule):
-    """Whatever changes the subscription groups of a master makes their version count more, also a heartbeat.
+    """Whatever changes the subscription groups of a master changes their version, also a heartbeat.
 
     A slave copies the groups when it sees another version.
     """

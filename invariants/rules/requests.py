@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import REPLY_TOPIC_POSTFIX
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
+from invariants.rules.sending import REPLIES
 from invariants.rules.weather import clock_was_set
 
 _TIME_IS_OVER = "RequestTimeoutException"
-_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
 SUCCESS, NOT_PUSHED = 0, 1
 """ResponseCode: SUCCESS, and SYSTEM_ERROR, which a broker says that could not give a reply to who waits for it."""
 
@@ -167,11 +166,11 @@ class answered_reply_is_stored(Rule):
     calm = True
 
     appended = Kept("broker key", survives="all", begins=(Match(
-        events.MessageAppended, having=lambda event: event.topic.endswith(_REPLIES)),))
+        events.MessageAppended, having=lambda event: event.topic.endswith(REPLIES)),))
 
     @on(events.SendAnswered)
     def is_answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        is_known = event.code in {SUCCESS, NOT_PUSHED} and event.topic.endswith(_REPLIES)
+        is_known = event.code in {SUCCESS, NOT_PUSHED} and event.topic.endswith(REPLIES)
         if is_known and (event.broker, event.key) not in self.appended:
             yield self.told(f"{at} is answered {event.code} to its reply {event.key}, which is not in the log of "
                             f"{event.broker}", event.broker, event.key)

@@ -30,7 +30,8 @@ OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPI
 """What begins so has copies of messages of other topics."""
 COMMITS = "COMMIT_MESSAGE"
 _TRIED_AGAIN = Match(events.SendAttempted, having=lambda one: one.attempt > 1)
-_REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
+REPLIES = f"_{REPLY_TOPIC_POSTFIX}"
+"""How the topic of the replies of a cluster ends."""
 LISTED = Match(events.PublishInfoUpdated, having=lambda one: bool(one.queues))
 SENT_ANEW = Match(events.SendAttempted, having=lambda one: one.group == CLIENT_INNER_PRODUCER_GROUP)
 """A consumer sends a message itself that it could not send back."""
@@ -71,7 +72,7 @@ class send_outcome_is_honest(Rule):
 
     @on(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        if event.code not in _STORED or (event.commit_log_offset < 0 and event.topic.endswith(_REPLIES)):
+        if event.code not in _STORED or (event.commit_log_offset < 0 and event.topic.endswith(REPLIES)):
             return
         place = event.broker, event.commit_log_offset
         there = self.appended.get((event.key,), {}).get(place)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from impl.client.lite_pull_consumer import DefaultLitePullConsumerImpl
+from impl.client.mq_client_instance import MQClientInstance
 from impl.client.mq_consumer_inner import MQConsumerInner
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -88,19 +89,13 @@ class ConsumerViews:
 
     def known_addresses(self, machine: str, client_id: str | None = None) -> dict[tuple[str, int], str]:
         """MQClientInstance.brokerAddrTable of the clients of a machine, or of one: broker name and id to address."""
-        return {
-            (name, broker_id): addr for one in self.living.consumers(machine)
-            if client_id in (None, one.instance.client_id)
-            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
-        }
+        return _addresses(one.instance for one in self.living.consumers(machine)
+                          if client_id in (None, one.instance.client_id))
 
     def addresses_to_poll(self, machine: str, client_id: str) -> dict[tuple[str, int], str]:
         """The same of the client of a lite pull consumer that is RUNNING; empty: there is none."""
-        return {
-            (name, broker_id): addr for one in self._pollers(machine)
-            if one.instance.client_id == client_id and one.service_state == RUNNING
-            for name, addrs in one.instance.routes.broker_addr_table.entries() for broker_id, addr in addrs.entries()
-        }
+        return _addresses(one.instance for one in self._pollers(machine)
+                          if one.instance.client_id == client_id and one.service_state == RUNNING)
 
     def producing(self, machine: str) -> set[tuple[str, str]]:
         """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
@@ -191,6 +186,12 @@ def _held(machine: str, one: DefaultMQPushConsumerImpl) -> Iterator[HeldQueue]:
 MINUTE_MS = 60_000
 CLUSTERING, RUNNING, START_FAILED = "CLUSTERING", "RUNNING", "START_FAILED"
 CONSUME_ACTIVELY, CONSUME_PASSIVELY = "CONSUME_ACTIVELY", "CONSUME_PASSIVELY"  # ConsumeType
+
+
+def _addresses(instances: Iterable[MQClientInstance]) -> dict[tuple[str, int], str]:
+    """MQClientInstance.brokerAddrTable of these: broker name and id to address."""
+    return {(name, broker_id): addr for one in instances for name, addrs in one.routes.broker_addr_table.entries()
+            for broker_id, addr in addrs.entries()}
 
 
 class ConsumerTables:
