@@ -37,17 +37,28 @@ class group_survives_its_broker(Rule):
     excuses = (Excuse("the group is deleted, perhaps while a heartbeat is handled that has made it before",
                       by=events.SubscriptionGroupDeleted, lasts=deadlines.handled),
                Excuse("there was no room on its disk for the file when the group was made, or copied",
-                      when=lambda rule, told: rule.had_no_room(*told.about)))
+                      when=lambda rule, told: rule.had_no_room(*told.about)),
+               Excuse("a master has the group so, or had when it started, and the slave may have copied that",
+                      when=lambda rule, told: rule.may_have_copied(*told.about[:2])))
 
     # When the last heartbeat of each group had been handled, and the first one that the process has heard; what a slave
-    # has of each group, and since when; and brokers that have started: before that a broker reads its file.
+    # has of each group, and since when; and brokers that have started: before that a broker reads its file. And
+    # what masters had of these groups when they started: a slave looks every 10 s.
     heard_ms, first_ms, copied = (Kept("at group", survives="kill") for _ in range(3))
+    offered = Kept("broker_name group config", survives="all")
     running = Kept("at", begins=(events.BrokerStarted,))
 
     def had_no_room(self, at: str, _group: str, first_ms: int) -> bool:
         """Whether the disk was full when the file was to be written that has the group."""
         since_ms = first_ms - deadlines.REGISTRATION_MS - deadlines.handled(self.bounds)
         return self.facts.had_no_room(at, since_ms, first_ms)
+
+    def may_have_copied(self, at: str, group: str) -> bool:
+        """Whether it was a slave, and a master has of the group, or had when it started, what the slave has."""
+        name, has = self.facts.broker_name(at), self.views.group_config(at, group)
+        return not self.facts.is_master(at) and ((name, group, has) in self.offered or any(
+            self.views.group_config(one.machine, group) == has for one in self.views.brokers()
+            if (one.broker_name, one.broker_id) == (name, MASTER_ID)))
 
     @on(events.RegistrationEncoded, events.BrokerStopping)
     def has(self, ms: int, at: str, event: events.RegistrationEncoded | events.BrokerStopping) -> None:
@@ -76,6 +87,9 @@ class group_survives_its_broker(Rule):
             yield self.told(f"{at} starts without the subscription group {key[1]}", *key, self.first_ms[key],
                             since_ms=since_ms)
         self.first_ms.drop(lambda key: key[0] == at)
+        for slave, group in self.copied if event.broker_id == MASTER_ID else ():
+            if slave != at and self.facts.broker_name(slave) == event.broker_name:
+                self.offered[event.broker_name, group, self.views.group_config(at, group)] = True
         for key, (config, since_ms) in [one for one in self.copied.items() if one[0][0] == at]:
             del self.copied[key]
             if self.views.group_config(*key) != config:

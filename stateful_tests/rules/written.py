@@ -69,6 +69,18 @@ class Turns:
         return next(self._answers)
 
 
+class TurnsOfEach(Turns):
+    """A view whose first argument names who is looked at; each answers in turns of its own."""
+
+    def begin(self) -> None:
+        """The first answer of each is next."""
+        self._each = {name: cycle(answers) for name, answers in self.answers}
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The next one of who is named."""
+        return next(self._each[arguments[0]])
+
+
 @dataclass(frozen=True, eq=False)
 class Written:
     """A written history of one rule.

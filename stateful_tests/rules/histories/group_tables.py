@@ -22,7 +22,7 @@ from impl.events import (
 from invariants.refinement.follower import Record
 from invariants.views import Filter, Subscription
 from stateful_tests.rules.histories.membership import BROKER
-from stateful_tests.rules.written import Tables, Turns, Written
+from stateful_tests.rules.written import Tables, Turns, TurnsOfEach, Written
 
 B, G, AT = "broker-a", "G", "c1:1"
 MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
@@ -34,10 +34,22 @@ COPIED_IN_VAIN = Tables(subscription_groups=Turns([], [G], []), group_config=Tur
 DIES = (2, B, ProcessKilled(1, power_loss=False))
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
 
+COPIES, COPIED = ((ms, "slave", BrokerStarted("slave", B, 1)) for ms in (0, 3))
+ENDS = (2, "slave", ProcessKilled(1, power_loss=False))
+
 
 def registers(ms: int, at: str = B) -> Record:
     """A broker registers, and its tables are looked at."""
     return ms, at, RegistrationEncoded(at, (5, 1), frozenset(), increment=False)
+
+
+def copied_from(*masters: tuple[int, ...] | None, name: str = B) -> Tables:
+    """A slave has (4,) of a group, and starts without it; what a master has of it, whenever somebody looks."""
+    none: list[list[str]] = [[]]
+    return Tables(
+        subscription_groups=TurnsOfEach(("slave", ([], [G], [])), (B, none), ("broker-b", none)),
+        group_config=TurnsOfEach(("slave", ((4,), None, None)), (B, masters), ("broker-b", [None])),
+        brokers=[BROKER._replace(broker_name=name)])
 
 
 def filters(version: int, *found: Filter, kind: str = SQL92) -> Tables:
@@ -106,6 +118,15 @@ HISTORIES = (
     # What it has before it has started again is what it has read of its file.
     Written("group_survives_its_broker", (SLAVE, registers(1), DIES, registers(3), SLAVE),
             views=Tables(subscription_groups=Turns([], [G], []), group_config=Turns((4,), None))),
+    # What its master has by now, or had when it started, the slave may have copied after it was looked at.
+    *(Written("group_survives_its_broker", (COPIES, registers(1, "slave"), ENDS, COPIED),
+              (COPIES, registers(1, "slave"), ENDS, COPIED), broken, copied_from(None))
+      for broken in (copied_from((4,)), copied_from(None, name="broker-b"))),
+    Written("group_survives_its_broker",
+            (COPIES, registers(1, "slave"), (2, "broker-b", BrokerStarted("broker-b", "broker-b", 0)), ENDS, COPIED),
+            (COPIES, registers(1, "slave"), (2, *MASTER[1:]), ENDS, COPIED), copied_from((4,)),
+            copied_from(None, (4,))),
+    Written("group_survives_its_broker", (MASTER, HANDLED, MASTER), (SLAVE, HANDLED, MASTER), Tables(brokers=[BROKER])),
     # The file is written when a group comes to the slave, and not when it is looked at again.
     Written("group_survives_its_broker", (SLAVE, FULL, FREE, registers(1_000_000), registers(2_000_000), SLAVE),
             (SLAVE, FULL, registers(1), FREE, registers(1_000_000), SLAVE), COPIED_AND_SEEN),
