@@ -84,6 +84,27 @@ class closed_is_not_read(Rule):
                             f"be, and is answered {event.answer[0]}", *key)
 
 
+class broadcast_can_be_forbidden(Rule):
+    """A broker answers no pull of a group that broadcasts and may not: consumeBroadcastEnable is false.
+
+    Not so shortly after an operator has changed the group.
+    """
+
+    cite = "PullMessageProcessor#processRequest: isConsumeBroadcastEnable"
+    about = "at group mq"
+    excuses = (Excuse("an operator has changed the group lately", lasts=deadlines.pulled,
+                      by=Match(events.OrderGiven, of="group=name")),)
+
+    @on(events.PullAnswered)
+    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
+        masters = [one.machine for one in self.views.brokers()
+                   if (one.broker_name, one.broker_id) == (event.mq.broker_name, MASTER_ID)]
+        if self.facts.broadcasts(at, event.group) and any(
+                self.views.may_broadcast(one, event.group) is False for one in masters):
+            yield self.told(f"{masters[0]} answers a pull of {queue_text(event.mq)} by {at}, whose group {event.group} "
+                            "broadcasts and must not", at, event.group, event.mq)
+
+
 def is_closed(views: Views, broker: str, name: str) -> bool | None:
     """Whether a group may not read a topic; None: the broker does not have the topic. name -- both, with a blank."""
     group, topic = name.split()

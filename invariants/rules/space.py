@@ -92,6 +92,35 @@ class full_disk_makes_room(Duty):
         return None if is_done else super().broken(key, what, waited_ms)
 
 
+class old_files_go_at_their_hour(Duty):
+    """In the hours of deleteWhen a broker deletes the files of its log to which it has not written for long.
+
+    Long is three days, or as the broker is configured, by its own clock. It makes a pass every ten seconds, the first
+    one a minute after its start. The last file of a log stays.
+    """
+
+    cite = "CleanCommitLogService#isTimeToDelete, #deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
+    about = "at"
+    within_ms = deadlines.room_made
+    excuses = (Excuse("a force has failed shortly before: with all repairs what is deleted is forced first",
+                      by=Match(events.ForceFailed, of="at"), lasts=deadlines.room_made),)
+    late = "{at} has been up for {waited_ms} ms at an hour of deleteWhen, and the first file of its log is old"
+
+    @after(events.StoreLoaded)
+    def loaded(self, ms: int, at: str, event: events.StoreLoaded) -> None:
+        del event
+        self.owe((at,), ms)
+        self.count_from((at,), ms + deadlines.FIRST_CLEAN_UP_MS)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
+        at, = key
+        log = self.views.replicated(at)
+        has_one_file = log is None or log.end - log.begin <= self.views.log_file_bytes(at)
+        is_due = self.views.deletes_at_this_hour(at) and self.views.log_is_old(at) and not has_one_file
+        return super().broken(key, what, waited_ms) if is_due else None
+
+
 class young_files_stay(Rule):
     """A broker whose disk is not fuller than 85 % deletes no file of its log to which it has written lately.
 

@@ -109,6 +109,11 @@ class BrokerViews:
         config = self._configured(broker, group)
         return None if config is None else astuple(config)[1:]
 
+    def may_broadcast(self, broker: str, group: str) -> bool | None:
+        """SubscriptionGroupConfig.consumeBroadcastEnable; None: the broker has no configuration of the group."""
+        config = self._configured(broker, group)
+        return None if config is None else config.consume_broadcast_enable
+
     def tells_of_changes(self, broker: str, group: str) -> tuple[bool, bool]:
         """Whether a broker tells members of changes at all, and whether of those of this group.
 

@@ -63,6 +63,11 @@ class StoreViews:
         return store is not None and first is not None and (
             store.now_ms() - first.file.last_modified_ms() >= store.config.file_reserved_time_hours * _HOUR_MS)
 
+    def deletes_at_this_hour(self, broker: str) -> bool:
+        """Whether the broker deletes old files at the hour that its clock says, in UTC: deleteWhen."""
+        store = self._store(broker)
+        return store is not None and store.now_ms() // _HOUR_MS % 24 in map(int, store.config.delete_when.split(";"))
+
     def log_files(self, broker: str) -> tuple[tuple[int, int], ...]:
         """Where each file of the log begins, and when it has changed last (ms since 1970, by the broker's clock)."""
         store = self._store(broker)

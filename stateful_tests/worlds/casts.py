@@ -40,10 +40,12 @@ from stateful_tests.worlds.parts import (
     FIVE,
     FROM_FIRST,
     FROM_THE_END,
+    HOUR_OF_BEGIN,
     IN_ORDER,
     INSPECTED,
     LARGE_BYTES,
     MANY,
+    OLD,
     ONE,
     OTHER,
     OTHER_GROUP,
@@ -60,6 +62,7 @@ from stateful_tests.worlds.parts import (
     SPARE,
     TAGGED,
     TENANTS,
+    TO_ALL,
     UNEVEN,
     WITH_INVOICES,
 )
@@ -399,6 +402,21 @@ def from_a_time(world: World) -> None:
     """Two groups without offsets, of which one begins at the messages of the last half hour; there are older ones."""
     servers(world, past=PAST)
     few(world, FROM_FIRST, BY_TIME)
+
+
+def aged(world: World) -> None:
+    """A group reads messages of which some are so old that their files are to go at this very hour; slaves copy."""
+    servers(world, past=PAST, old=replace(OLD, delete_when=HOUR_OF_BEGIN), slaves=1)
+    few(world, FROM_FIRST)
+
+
+def broadcasters(world: World) -> None:
+    """Two groups of each process broadcast, and read what there was; one broker lets only one of them."""
+    servers(world, past=PAST)
+    for broker in [one for one in started(world) if one == BROKERS[1]]:
+        world.brokers[broker].subscription_group_manager.update_subscription_group_config(
+            SubscriptionGroupConfig(OTHER_GROUP, consume_broadcast_enable=False))
+    everybody(world, TO_ALL, replace(TO_ALL, consumer_group=OTHER_GROUP))
 
 
 def from_the_end(world: World) -> None:

@@ -13,6 +13,7 @@ from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import get_retry_topic
 from impl.decisions.start_offset import ConsumeFromWhere
+from impl.hosts.simulation.clock import EPOCH_MS
 from invariants.rules.answers import ROLLBACK
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OTHER_TOPIC, PAST_MS, TOPIC
 from stateful_tests.worlds.listeners import EXCEPTION, LATER, NULL, POISON
@@ -57,6 +58,8 @@ OLD = replace(
     STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
     total_physical_memory_bytes=40 * 1024)
 """Their store: its files are so small that some have nothing but old messages, and memory has the new ones only."""
+HOUR_OF_BEGIN = f"{EPOCH_MS // 3_600_000 % 24:02}"
+"""The hour at which worlds begin, in UTC; they have half an hour of it before them."""
 ALIKE, UNEVEN, FIVE = ((4, 4), (4, 4)), ((4, 4), (3, 2)), ((3, 3), (2, 2))
 """How many queues of a topic each master has, to read and to write."""
 DEEP_PAST = Past(((TOPIC, 1, 1), (OTHER_TOPIC, 2, 1), (get_retry_topic(GROUP), 1, 8)),

@@ -10,8 +10,10 @@ from stateful_tests.worlds import deeds, inspections, operators, orders, strange
 from stateful_tests.worlds.asking_listeners import AskingListener
 from stateful_tests.worlds.casts import (
     administered,
+    aged,
     behind_in_order,
     both_ways,
+    broadcasters,
     buffered,
     colliding,
     copied_delays,
@@ -318,6 +320,11 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("masterless", "A master goes for good, and its slave stays what it is; strangers try what no broker does.",
              masterless, (*_COME_AND_GO, deeds.stop_broker, deeds.lose_master, *(strangers.go_too_far,) * 4),
              (*_RENAMED, "producers_know_the_queues"), observed=("phantom",)),
+    Workload("aged", "Old files of the log are to go at this hour; members come and go, brokers stop.", aged,
+             (*_COME_AND_GO, deeds.stop_broker, *_CONSUME), _REPLICATED),
+    Workload("broadcasters", "Two groups of each process broadcast, one of which a broker does not let.", broadcasters,
+             (deeds.consume, deeds.consume, *_COME_AND_GO, deeds.stop_broker), (*_ROUTES, "list_is_exactly_the_living"),
+             ()),
     Workload("smallest", "Two members of a group at one broker come and go.", smallest(ONE, 2),
              (deeds.join, deeds.join, deeds.leave_any, deeds.suspend_or_resume, deeds.stop_broker), _GROUPS,
              scopes=("group, 1 broker",)),

@@ -14,6 +14,7 @@ from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
 from impl.decisions import fault_strategy
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import RMQ_SYS_TRANS_OP_HALF_TOPIC
+from impl.ports.node import Node
 from impl.ports.threads import Interleave, Threads
 from impl.variants.variant import around, replace, seeded
 
@@ -26,6 +27,16 @@ def _minutes_for_seconds(original: Callable[..., int]) -> Callable[..., int]:
         return TOO_MANY * original(latency_ms, isolation=isolation)
 
     return update_duration
+
+
+@around(LocalFileOffsetStore, "__init__")
+def _in_one_file(original: Callable[..., None]) -> Callable[..., None]:
+    def begins(self: LocalFileOffsetStore, node: Node, client_id: str, group_name: str) -> None:
+        """The file is the client's, whatever the group."""
+        original(self, node, client_id, group_name)
+        self.store_path = f".rocketmq_offsets/{client_id}/offsets.json"
+
+    return begins
 
 
 @replace(LocalFileOffsetStore, "persist_all")
@@ -100,6 +111,7 @@ _bug = partial(seeded, "an idea: what shows after a while")
 BUGS = (
     _bug("slow-is-shunned-for-hours", "A broker that was slow is shunned sixty times as long.", _minutes_for_seconds),
     _bug("file-has-what-is-new", "The file of a broadcasting consumer has only what has changed.", _write_what_is_new),
+    _bug("groups-share-a-file", "All broadcasting groups of a client keep their offsets in one file.", _in_one_file),
     _bug("op-messages-are-read-again", "The check of half messages never comes past an op message.",
          _note_half_messages_only),
     _bug("left-topic-is-committed", "A consumer that is polled goes on committing a topic that was unsubscribed.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace as copy_of
 from math import inf
+from typing import Any
 
 from impl.broker.broker2client import Broker2Client
 from impl.broker.producer_manager import ProducerManager
@@ -45,6 +46,15 @@ def _let_every_group_read(
         return config and copy_of(config, consume_enable=True)
 
     return find_subscription_group_config
+
+
+@around(PullChecks, "_stored_subscription")
+def _let_every_group_broadcast(original: Callable[..., Any]) -> Callable[..., Any]:
+    def _stored_subscription(self: PullChecks, header: PullMessageRequestHeader, group: SubscriptionGroupConfig) -> Any:
+        """Nobody looks at consumeBroadcastEnable."""
+        return original(self, header, copy_of(group, consume_broadcast_enable=True))
+
+    return _stored_subscription
 
 
 @around(PullChecks, "_check_topic")
@@ -129,6 +139,8 @@ BUGS = (
             replacements=(_after(40_000),)),
     Variant("seeded-closed-group-reads", "bug", "A group that may not consume pulls.", _IDEA,
             replacements=(_let_every_group_read,)),
+    Variant("seeded-forbidden-group-broadcasts", "bug", "A group that must not broadcast pulls all the same.", _IDEA,
+            replacements=(_let_every_group_broadcast,)),
     Variant("seeded-closed-topic-is-read", "bug", "A topic that nobody may read is pulled.", _IDEA,
             replacements=(_let_every_topic_be_read,)),
     Variant("seeded-closed-broker-is-read", "bug", "A broker that may not be read is pulled.", _IDEA,

@@ -8,6 +8,7 @@ from impl.common.message_const import PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.message_properties import NAME_VALUE_SEPARATOR
 from impl.decisions import disk_cleanup
 from impl.decisions.disk_cleanup import DISK_MAX_USED_SPACE_RATIO
+from impl.store import clean_services
 from impl.store.clean_services import CleanCommitLogService
 from impl.store.commit_log import CommitLog
 from impl.store.consume_queue import ConsumeQueue
@@ -89,6 +90,12 @@ def _whatever_their_age(percent: int) -> bool:
     return percent > DISK_MAX_USED_SPACE_RATIO
 
 
+@replace(clean_services, "is_it_time_to_do")
+def _at_no_hour(when: str, now_ms: int) -> bool:
+    del when, now_ms
+    return False
+
+
 _IDEA = "an idea: faults of other stores"
 
 BUGS = (
@@ -109,4 +116,6 @@ BUGS = (
     Variant("seeded-young-files-go", "bug", "A disk that is used by more than 75 % lets files go whatever their age.",
             "seeded: one level for the other in CleanCommitLogService#isSpaceToDelete",
             replacements=(_whatever_their_age,)),
+    Variant("seeded-old-files-wait-for-space", "bug", "Old files are deleted where the disk is full, and at no hour.",
+            _IDEA, replacements=(_at_no_hour,)),
 )

@@ -41,6 +41,17 @@ async def _leave_it_open(self: RemotingClient, addr: str | None, request: Comman
         raise
 
 
+@around(RemotingClient, "broken")
+def _close_what_breaks(original: Callable[[RemotingClient, Channel], None]) -> Callable[..., None]:
+    def broken(self: RemotingClient, channel: Channel) -> None:
+        """Who still waits on a connection that was left open is told at once that it has broken."""
+        if channel in vars(self).get("left", ()):
+            self._close_channel(channel.remote_address, channel)
+        original(self, channel)
+
+    return broken
+
+
 @around(RemotingClient, "shutdown")
 def _close_what_was_left(original: Callable[[RemotingClient], None]) -> Callable[..., None]:
     def shutdown(self: RemotingClient) -> None:
@@ -92,7 +103,7 @@ REPAIRS = (
     Variant(
         "time_out_closes_nothing", "repair", "A call that times out leaves its connection open, and uses it no more.",
         "NettyClientConfig.clientCloseSocketIfTimeout = false, and a new connection for the next call",
-        ("B-17", "B-24", "D5", "N-21"), (_leave_it_open, _close_what_was_left),
+        ("B-17", "B-24", "D5", "N-21"), (_leave_it_open, _close_what_breaks, _close_what_was_left),
     ),
     Variant(
         "client_id_names_the_process", "repair", "Two processes never have one client id, whatever they are called.",

@@ -10,12 +10,14 @@ from impl.decisions.names import RMQ_SYS_TRANS_HALF_TOPIC
 from impl.events import (
     BrokerStarted,
     ClockJumped,
+    ConsumerStarted,
     HalfMessageEnded,
     InquiryAnswered,
     InquiryMade,
     LockReleased,
     LocksAnswered,
     MessageAppended,
+    OrderGiven,
     ProcessKilled,
     PullAnswered,
     PullFailed,
@@ -25,6 +27,7 @@ from impl.events import (
 )
 from invariants.rules.permissions import IN_A_ROW, MAY_READ, PULL_BEFORE, REFUSAL, SEND_BEHIND, SEND_TO_A_SLAVE
 from invariants.views import Written as Said
+from stateful_tests.rules.histories.membership import BROKER
 from stateful_tests.rules.written import Tables, Turns, Written
 
 B, OTHER, C, G, OPERATOR = "broker-a", "broker-b", "c1", "G", "operator"
@@ -62,6 +65,17 @@ def is_refused(what: str, code: int, of: str = REFUSAL) -> Told:
 
 
 OPEN, SHUT = True, False
+BROADCASTS, CLUSTERS = ((0, C, ConsumerStarted(C, G, model, orderly=False)) for model in ("BROADCASTING", "CLUSTERING"))
+
+
+def forbids(is_allowed: bool | None, name: str = B, broker_id: int = 0) -> Tables:
+    """What the broker's configuration of the group says of broadcasting."""
+    return Tables(may_broadcast=is_allowed, brokers=[BROKER._replace(broker_name=name, broker_id=broker_id)])
+
+
+def ordered(of: str) -> Told:
+    """An operator changes a group."""
+    return 1, OPERATOR, OrderGiven(B, "group", of, None)
 
 
 # Locks ----------------------------------------------------------------------------------------------------------------
@@ -142,6 +156,11 @@ FAILS, GIVES_UP = (1, C, PullFailed(C, G, MQ)), (1, C, QueueDropped(C, G, MQ, Tr
 HISTORIES = (
     Written("refusals_say_their_code", (is_refused(SEND_BEHIND, 0),), (is_refused(SEND_BEHIND, 1),), causes=(),
             says="is answered 0 instead of 1"),
+    *(Written("broadcast_can_be_forbidden", (BROADCASTS, sent_to(0)), (BROADCASTS, sent_to(0)), forbids(SHUT), kept)
+      for kept in (forbids(OPEN), forbids(None), forbids(SHUT, OTHER), forbids(SHUT, broker_id=1))),
+    Written("broadcast_can_be_forbidden", (BROADCASTS, sent_to(0)), (CLUSTERS, sent_to(0)), forbids(SHUT)),
+    Written("broadcast_can_be_forbidden", (BROADCASTS, ordered("H"), sent_to(0)), (BROADCASTS, ordered(G), sent_to(0)),
+            forbids(SHUT)),
     Written("refusals_say_their_code", (is_refused(SEND_TO_A_SLAVE, 1),), (
         is_refused(SEND_TO_A_SLAVE, 14), is_refused(SEND_TO_A_SLAVE, 2)), says="instead of 14"),
     Written("refusals_say_their_code", (is_refused(PULL_BEFORE, 19),), (is_refused(f"{G} orders", 0, MAY_READ),)),

@@ -49,10 +49,16 @@ def filled(ms: int, percent: int, at: str = B) -> Told:
     return ms, at, DiskFilled(percent)
 
 
-def log(begin: int, end: int, *, before: int | None = None, is_old: bool = False) -> Tables:
-    """A log of files of 100 bytes; before -- where it began when its disk was filled."""
+def ends(ms: int) -> Told:
+    """The process of the broker ends."""
+    return ms, B, ProcessKilled(1, power_loss=False)
+
+
+def log(begin: int, end: int, *, before: int | None = None, is_old: bool = False, hour: bool = False) -> Tables:
+    """A log of files of 100 bytes; before -- where it began when its disk was filled; hour -- it is one to delete."""
     was = begin if before is None else before
-    return Tables(log_begin=was, log_file_bytes=100, log_is_old=is_old, replicated=Replicated(begin, end, 0, 0, (), ()))
+    return Tables(log_begin=was, log_file_bytes=100, log_is_old=is_old, deletes_at_this_hour=hour,
+                  replicated=Replicated(begin, end, 0, 0, (), ()))
 
 
 FULL = loaded(0), filled(1, 91)
@@ -99,6 +105,13 @@ HISTORIES = (
             kept=(filled(0, 86),), views=LONG),
     Written("full_disk_makes_room", broken=(loaded(0), filled(1, 86), (2, "broker-b", FORCE_FAILED)),
             kept=(loaded(0), filled(1, 86), (2, B, FORCE_FAILED)), views=LONG),
+    *(Written("old_files_go_at_their_hour", (loaded(0),), (loaded(0),), log(0, 101, is_old=True, hour=True), kept)
+      for kept in (log(0, 100, is_old=True, hour=True), log(0, 101, hour=True), OLD,
+                   Tables(log_file_bytes=1, log_is_old=True, deletes_at_this_hour=True, replicated=None))),
+    *(Written("old_files_go_at_their_hour", (loaded(0), *broken), (loaded(0), *kept),
+              log(0, 101, is_old=True, hour=True))
+      for broken, kept in (((appended(LATE_MS + 1), ends(LATE_MS + 2)), (appended(LATE_MS), ends(LATE_MS + 2))),
+                           (((1, "broker-b", FORCE_FAILED),), ((1, B, FORCE_FAILED),)))),
     # Where a file is written to at 10 by the clock of the broker, and goes at 59 or 60.
     *(Written("young_files_stay", broken=(writes, expired(1, 100)), kept=(writes, expired(1, 100)),
               views=files(10, 59), kept_views=files(10, 60), says="49 ms after")
