@@ -178,6 +178,8 @@ def in_file(bounds: Bounds) -> int:
     return bounds.thread_pause_ms
 
 
+silent_slave_gone = takes(HA_HOUSEKEEPING_MS, steps=2)
+"""A master has closed the connection of a slave that it has not heard for 20 s: it looks at least once a second."""
 copied = takes(2 * HA_HEARTBEAT_MS, steps=2)
 """What a master has put is on a slave that was connected: a frame is on its way, or one side has hung up and asks."""
 

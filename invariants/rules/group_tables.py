@@ -98,6 +98,34 @@ class group_survives_its_broker(Rule):
                                 since_ms)
 
 
+class filters_survive_their_broker(Rule):
+    """A broker that was shut down in order has the compiled expressions of all groups again when it starts."""
+
+    cite = "BrokerController#shutdown, ConsumerFilterManager#persist, #load"
+    about = "at topic group"
+    excuses = (Excuse("there was no room on its disk for the file when it was shut down", when=lambda rule, told:
+                      rule.facts.had_no_room(told.about[0], told.since_ms, told.since_ms)),)
+
+    # When the broker was shut down, and with which version of each expression.
+    written = Kept("at topic group", survives="kill")
+
+    @on(events.BrokerShutDown)
+    def ends(self, ms: int, at: str, event: events.BrokerShutDown) -> None:
+        del event
+        for key, version in self.views.compiled(at).items():
+            self.written[(at, *key)] = ms, version
+
+    @on(events.BrokerStarted)
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
+        del event
+        has = self.views.compiled(at)
+        for key, (ms, version) in [one for one in self.written.items() if one[0][0] == at]:
+            del self.written[key]
+            if has.get(key[1:], -1) < version:
+                yield self.told(f"{at} starts without the expression of {key[2]} for {key[1]} that it had when it was "
+                                "shut down", *key, since_ms=ms)
+
+
 class broker_knows_how_a_group_consumes(Rule):
     """A broker has of a group what the member says that it has heard last: how it consumes, and from where.
 

@@ -23,10 +23,11 @@ REFUSAL = "refusal"
 """What a stranger asks for who wants what a broker must refuse; its name is one of these, and it is told the code."""
 SEND_BEHIND, SEND_TO_A_SLAVE = "a message for the queue behind the last one", "a message for a slave"
 PULL_BEHIND, PULL_BEFORE = "a pull of the queue behind the last one", "a pull of queue -1"
+SUBSCRIBE_BY_SQL = "a subscription by SQL92, by which it does not filter"
 DELETE_DELAYS, DELETE_HALVES = "the end of the topic of delays", "the end of the topic of half messages"
 _SYSTEM_ERROR, _SYSTEM_BUSY, _SERVICE_NOT_AVAILABLE = 1, 2, 14  # RemotingSysResponseCode, ResponseCode
-REFUSED = {SEND_BEHIND: _SYSTEM_ERROR, PULL_BEHIND: _SYSTEM_ERROR, PULL_BEFORE: _SYSTEM_ERROR,
-           DELETE_DELAYS: _SYSTEM_ERROR, DELETE_HALVES: _SYSTEM_ERROR, SEND_TO_A_SLAVE: _SERVICE_NOT_AVAILABLE}
+REFUSED = {**dict.fromkeys((SEND_BEHIND, PULL_BEHIND, PULL_BEFORE, DELETE_DELAYS, DELETE_HALVES, SUBSCRIBE_BY_SQL),
+                           _SYSTEM_ERROR), SEND_TO_A_SLAVE: _SERVICE_NOT_AVAILABLE}
 """Of each the code."""
 _NO_PERMISSION = 16  # ResponseCode
 _OWN_TIME = "CHECK_IMMUNITY_TIME_IN_SECONDS"  # MessageConst.PROPERTY_CHECK_IMMUNITY_TIME_IN_SECONDS
@@ -35,15 +36,16 @@ IN_A_ROW = 8
 
 
 class refusals_say_their_code(Rule):
-    """A broker refuses what is for queues that it does not have, or for its master, and the end of system topics.
+    """A broker refuses what is for queues that it does not have, or for its master, and what it does not do.
 
-    The answer to a message for the queue behind the last one, to a pull of that or of queue -1, and to the deletion of
-    a system topic is SYSTEM_ERROR; to a message for a slave it is SERVICE_NOT_AVAILABLE. A broker without a free thread
-    may say that instead.
+    The answer to a message for the queue behind the last one, to a pull of that or of queue -1, to the deletion of a
+    system topic, and to who wants to filter as the broker does not is SYSTEM_ERROR; to a message for a slave it is
+    SERVICE_NOT_AVAILABLE. A broker without a free thread may say that instead.
     """
 
     cite = ("AbstractSendMessageProcessor#msgCheck, PullMessageProcessor#processRequest, "
-            "AdminBrokerProcessor#deleteTopic, DefaultMessageStore#checkStoreStatus")
+            "AdminBrokerProcessor#deleteTopic, ClientManageProcessor#checkClientConfig, "
+            "DefaultMessageStore#checkStoreStatus")
     about = "server name"
 
     @on(events.InquiryAnswered)

@@ -11,7 +11,8 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
 from invariants.rules.past import said
-from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, after, on
+from invariants.rules.rule import Ascription, Duty, Kept, Promise, Rule, Told, after, on
+from invariants.rules.weather import clock_was_set
 from invariants.views import StoredRecord
 
 _SUCCESS, _SYNC_MASTER, _SLAVE = 0, "SYNC_MASTER", "SLAVE"
@@ -228,6 +229,34 @@ class slave_keeps_its_connection(Rule):
         if since_ms is not None:
             yield self.told(f"the connection of {event.slave} to {event.broker} ends after {ms - since_ms} ms",
                             event.broker, event.slave)
+
+
+class silent_slave_is_disconnected(Duty):
+    """A master closes the connection of a slave whose process stands still as soon as it is silent for 20 s.
+
+    Puts that wait for a slave are told from then on that there is none.
+    """
+
+    cite = "HAConnection.ReadSocketService#run: haHousekeepingInterval"
+    about = "at slave connection"
+    within_ms = deadlines.silent_slave_gone
+    paid_by = (events.SlaveDisconnected,)
+    excuses = (clock_was_set("at"),)
+    late = "{at} keeps the connection {connection} of {slave}, whose process stands still for {waited_ms} ms"
+
+    connected = Kept("at slave connection", begins=(events.SlaveConnected,), ends=(events.SlaveDisconnected,))
+
+    @on(events.ProcessPaused)
+    def falls_silent(self, ms: int, at: str, event: events.ProcessPaused) -> None:
+        lasts = event.ms > deadlines.silent_slave_gone(self.bounds)
+        for key in [key for key in self.connected if key[1] == at and lasts]:
+            self.owe(key, ms)
+
+    @on(events.WorldHealed)
+    def goes_on(self, *_: Any) -> None:
+        """What stood still goes on then."""
+        for key in [*self.connected]:
+            self.pay(key)
 
 
 def _is_never_told(rule: Any, told: Told) -> bool:

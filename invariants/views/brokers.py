@@ -195,6 +195,12 @@ class BrokerViews:
             (topic, found.consumer_filter_manager.get(topic, group)) for topic in self.subscriptions(broker, group)])
         return {topic: Filter(data.client_version, data.is_dead()) for topic, data in filters if data is not None}
 
+    def compiled(self, broker: str) -> dict[tuple[str, str], int]:
+        """ConsumerFilterManager.filterDataByTopic: topic and group to the version that its expression came with."""
+        topics = self._look(broker, lambda found: found.consumer_filter_manager.filter_data_by_topic.entries())
+        return {(topic, group): data.client_version for topic, filters in topics
+                for group, data in filters.group_filter_data.entries()}
+
     def producers(self, broker: str) -> dict[tuple[str, str], str | None]:
         """ProducerManager.groupChannelTable: group and connection to client id."""
         groups = self._look(broker, lambda found: found.producer_manager.group_channel_table.entries())

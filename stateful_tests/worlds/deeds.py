@@ -266,6 +266,15 @@ def send_name_server_away(world: World) -> Done:
     return namesrv, f"is away for {away_ms} ms"
 
 
+def halt_slave(world: World) -> Done:
+    """The process of a slave stands still."""
+    slaves = [one for one in living_brokers(world) if one not in masters(world)]
+    slave, still_ms = each_of(world, ("which slave", slaves), ("for how long", (5_000, 40_000)))
+    world.calm = False
+    world.simulation.kernel.pause(world.simulation.nodes[slave], still_ms)
+    return slave, f"stands still for {still_ms} ms"
+
+
 def stop_broker(world: World) -> Done:
     """An operator shuts a broker down in order and starts it again."""
     machine, down_ms = each_of(world, ("which broker", living_brokers(world)), ("how long", (100, 5_000, 40_000)))

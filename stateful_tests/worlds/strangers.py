@@ -14,6 +14,7 @@ from impl.common.message_decoder import decodes
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.flags import FLAG_SUBSCRIPTION, TRANSACTION_ROLLBACK_TYPE
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC, TOPIC_MAX_LENGTH
+from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.events import InquiryMade, OrderDone, OrderGiven, ThreadsHeld
 from impl.hosts.simulation.executor import Pool
 from impl.ports.remoting import Command
@@ -27,6 +28,7 @@ from invariants.rules.permissions import (
     REFUSED,
     SEND_BEHIND,
     SEND_TO_A_SLAVE,
+    SUBSCRIBE_BY_SQL,
 )
 from invariants.rules.pull_answers import PULL
 from stateful_tests.worlds.deeds import (
@@ -132,6 +134,8 @@ def _too_much(what: str, queues: int, now_ms: int) -> Command:
     return {
         SEND_BEHIND: _send(TOPIC, queues, now_ms), SEND_TO_A_SLAVE: _send(TOPIC, 0, now_ms),
         PULL_BEHIND: _pull(queues, 0), PULL_BEFORE: _pull(-1, 0),
+        SUBSCRIBE_BY_SQL: Command(RequestCode.CHECK_CLIENT_CONFIG, body=headers.CheckClientRequestBody(
+            "stranger@1", GROUP, SubscriptionData(TOPIC, "weight > 1", expression_type=SQL92))),
         DELETE_DELAYS: _deletion(RMQ_SYS_SCHEDULE_TOPIC), DELETE_HALVES: _deletion(RMQ_SYS_TRANS_HALF_TOPIC),
     }[what]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 
+from impl.broker.tables import BrokerTables
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.offset_store import RemoteBrokerOffsetStore
@@ -105,6 +106,11 @@ def _begin_again(original: Callable[..., None]) -> Callable[..., None]:
     return _offset_illegal
 
 
+@replace(BrokerTables, "persist_consumer_filter")
+def _keep_filters_in_memory(self: BrokerTables) -> None:
+    """No file is written."""
+
+
 _bug = partial(seeded, "an idea: what shows after a while")
 
 
@@ -117,6 +123,8 @@ BUGS = (
     _bug("left-topic-is-committed", "A consumer that is polled goes on committing a topic that was unsubscribed.",
          _keep_what_was_left),
     _bug("unchanged-is-not-committed", "A client commits a queue only if its offset has changed.", _commit_what_is_new),
+    _bug("filters-are-not-written", "The compiled expressions of groups are not in a file.",
+         _keep_filters_in_memory),
     _bug("zero-is-not-committed", "A client commits no offset that is 0.", _commit_no_zero),
     _bug("corrections-begin-again", "An offset that a broker does not have is corrected to 0.", _begin_again),
 )

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from impl.broker.broker2client import Broker2Client
+from impl.broker.client_manage_processor import ClientManageProcessor
 from impl.broker.producer_manager import ProducerManager
 from impl.broker.pull_checks import LegalPull, PullChecks
 from impl.broker.rebalance_lock_manager import LockEntry
@@ -123,6 +124,12 @@ def _the_first(self: ProducerManager, group_id: str | None) -> Channel | None:
     return None if channel_table is None or channel_table.is_empty() else channel_table.key_set()[0]
 
 
+@replace(ClientManageProcessor, "check_client_config")
+def _take_any_filter(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
+    del self, channel, request
+    return Command(ResponseCode.SUCCESS)
+
+
 @replace(index_slots, "is_time_matched")
 def _at_any_time(time_ms: int, begin_ms: int, end_ms: int) -> bool:
     del time_ms, begin_ms, end_ms
@@ -155,6 +162,8 @@ BUGS = (
             _IDEA, replacements=(_any_will_do,)),
     Variant("seeded-first-producer-is-asked", "bug", "Of a group of producers always the first one is asked.", _IDEA,
             replacements=(_the_first,)),
+    Variant("seeded-any-filter-will-do", "bug", "A broker lets clients filter as it does not.", _IDEA,
+            replacements=(_take_any_filter,)),
     Variant("seeded-keys-have-no-time", "bug", "A key is found whenever its message was stored.", _IDEA,
             replacements=(_at_any_time,)),
 )

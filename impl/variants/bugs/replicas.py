@@ -22,6 +22,12 @@ _HEADER = struct.Struct(">qi")
 _LOOKS = 5
 
 
+@replace(ReadSocketService, "run_once")
+def _hear_silence(self: ReadSocketService) -> bool:
+    """Nobody looks for how long a slave has been silent."""
+    return self._process_read_event()
+
+
 @replace(WriteSocketService, "_send_log")
 def _send_the_last_body(self: WriteSocketService) -> bool:
     """The body of a frame is that of the one before, if it is as long."""
@@ -187,6 +193,8 @@ BUGS = (
             replacements=(_forget_what_was_not_taken,)),
     Variant("seeded-buffer-outlives-connections", "bug", "What is left of a connection counts for the next one.", _IDEA,
             replacements=(_keep_the_buffer,)),
+    Variant("seeded-silent-slaves-stay", "bug", "A master never closes the connection of a slave that says nothing.",
+            _IDEA, replacements=(_hear_silence,)),
     Variant("seeded-gone-slaves-are-waited-for", "bug", "A put waits for slaves that were there once.", _IDEA,
             replacements=(_wait_for_who_was_there,)),
     Variant("seeded-first-report-is-no-answer", "bug", "What a slave has when it connects does not count as copied.",

@@ -6,6 +6,7 @@ import invariants.rules.group_tables  # noqa: F401  # declares the rules
 from impl.decisions.route_queues import QueueData
 from impl.decisions.subscription import SQL92
 from impl.events import (
+    BrokerShutDown,
     BrokerStarted,
     BrokerStopping,
     ConsumerIdsChanged,
@@ -35,12 +36,18 @@ DIES = (2, B, ProcessKilled(1, power_loss=False))
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
 
 COPIES, COPIED = ((ms, "slave", BrokerStarted("slave", B, 1)) for ms in (0, 3))
+SHUT, KEY = (1, B, BrokerShutDown(B)), ("orders", G)
 ENDS = (2, "slave", ProcessKilled(1, power_loss=False))
 
 
 def registers(ms: int, at: str = B) -> Record:
     """A broker registers, and its tables are looked at."""
     return ms, at, RegistrationEncoded(at, (5, 1), frozenset(), increment=False)
+
+
+def compiled(later: dict[tuple[str, str], int]) -> Tables:
+    """The expression of the group has version 7 when the broker is shut down; later -- what it has when it starts."""
+    return Tables(compiled=Turns({KEY: 7}, later))
 
 
 def copied_from(*masters: tuple[int, ...] | None, name: str = B) -> Tables:
@@ -130,6 +137,17 @@ HISTORIES = (
     # The file is written when a group comes to the slave, and not when it is looked at again.
     Written("group_survives_its_broker", (SLAVE, FULL, FREE, registers(1_000_000), registers(2_000_000), SLAVE),
             (SLAVE, FULL, registers(1), FREE, registers(1_000_000), SLAVE), COPIED_AND_SEEN),
+    *(Written("filters_survive_their_broker", (SHUT, DIES, starts), (SHUT, DIES, starts), compiled({}),
+              compiled({KEY: 8}))
+      for starts in (MASTER, SLAVE)),
+    Written("filters_survive_their_broker", (SHUT, DIES, MASTER), (SHUT, DIES, MASTER), compiled({KEY: 6}),
+            compiled({KEY: 7})),
+    *(Written("filters_survive_their_broker", (SHUT, DIES, MASTER), kept, compiled({}))
+      for kept in ((DIES, MASTER), (SHUT, (2, B, ProcessKilled(1, power_loss=True)), MASTER),
+                   (FULL, SHUT, DIES, MASTER),
+                   (SHUT, DIES, (0, "broker-b", BrokerStarted("broker-b", "broker-b", 0))))),
+    Written("filters_survive_their_broker", (FULL, FREE, (1_000_000, *SHUT[1:]), MASTER), (SHUT, FULL, MASTER, MASTER),
+            compiled({}), compiled({KEY: 7})),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(SLAVE, HANDLED)),
     Written("heartbeat_makes_the_retry_topic", broken=(MASTER, HANDLED), kept=(MASTER, HANDLED),
             kept_views=Tables(topics=HAS_TOPIC)),

@@ -8,15 +8,18 @@ import invariants.rules.replicated_logs  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ClockJumped,
     ConnectionSevered,
     DiskFilled,
     LogCopied,
     MessageAppended,
     ProcessKilled,
+    ProcessPaused,
     SendAnswered,
     SlaveConnected,
     SlaveDisconnected,
     StoreLoaded,
+    WorldHealed,
 )
 from invariants.rules import deadlines
 from invariants.views import Broker, StoredRecord
@@ -94,7 +97,24 @@ ELSEWHERE = has(ONE, then=lambda at: (record(100),) if at == N else ())
 LATER = (appended(1, 0), copied(2, 0), appended(3, 100, "k2"), appended(LATE_MS, 200, "k3"))
 WHOLE = (appended(1, 0), appended(2, 100, "k2"), copied(3, 100), appended(LATE_MS, 200, "k3"))
 
+SILENT_MS = deadlines.silent_slave_gone(STORMY)
+
+
+def halted(ms: int, lasts_ms: int = SILENT_MS + 1, at: str = S) -> Told:
+    """The process of the slave stands still."""
+    return ms, at, ProcessPaused(lasts_ms)
+
+
 HISTORIES = (
+    # Whoever is silent for so long is disconnected.
+    *(Written("silent_slave_is_disconnected", (connected(0), halted(1)), kept) for kept in (
+        (connected(0), halted(1, SILENT_MS)), (halted(1),), (connected(0), gone(1), halted(2)),
+        (connected(0), halted(1), gone(2)), (connected(0), halted(1, at="broker-b")),
+        (connected(0), halted(1), (2, "world", WorldHealed())), (connected(0), halted(1), (2, M, ClockJumped(1_000))),
+        (connected(0), halted(1), (2, M, ProcessKilled(1, power_loss=False))))),
+    *(Written("silent_slave_is_disconnected", (connected(0), halted(1), no_reason), (connected(0),))
+      for no_reason in ((2, S, ClockJumped(1_000)), (2, "broker-b", ClockJumped(1_000)),
+                        (2, "broker-b", ProcessKilled(1, power_loss=False)))),
     # A record of the slave is another one than that of its master.
     Written("slave_has_its_masters_records", broken=(*BOTH, appended(1, 0), copied(2, 0)), views=has(OTHER),
             kept=(*BOTH, appended(1, 0), copied(2, 0)), kept_views=has(ONE), causes=(), says="another record there."),
