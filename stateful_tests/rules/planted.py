@@ -392,6 +392,7 @@ PLANTED = (
     ("silent_slave_is_disconnected", "repaired+seeded-silent-slaves-stay", "aged", "calm", 0),
     ("refusals_say_their_code", "repaired+seeded-any-filter-will-do", "masterless", "calm", 0),
     ("filters_survive_their_broker", "repaired+seeded-filters-are-not-written", "filtered", "calm", 0),
+    ("every_message_is_settled", "repaired+seeded-first-of-a-batch-expires", "stored_retry", "calm", 5),
     ("old_files_go_at_their_hour", "repaired+seeded-old-files-wait-for-space", "aged", "calm", 0),
     ("broadcast_can_be_forbidden", "repaired+seeded-forbidden-group-broadcasts", "broadcasters", "calm", 0),
     ("file_keeps_its_offsets", "repaired+seeded-groups-share-a-file", "broadcasters", "calm", 3),

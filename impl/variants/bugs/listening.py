@@ -7,7 +7,12 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from impl.broker.consumer_manage_processor import ConsumerManageProcessor
 from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService, Messages
 from impl.client.consume_message_orderly_service import ConsumeMessageOrderlyService
-from impl.client.message_listener import ConsumeConcurrentlyContext, ConsumeOrderlyContext, ConsumeOrderlyStatus
+from impl.client.message_listener import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
+)
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.offset_store import ReadOffsetType, RemoteBrokerOffsetStore
 from impl.client.process_queue import ProcessQueue
@@ -15,7 +20,9 @@ from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_CONSUME_START_TIMESTAMP
 from impl.common.pull_result import PullResult
+from impl.decisions.java_errors import JavaError
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.pull_answer import PullStatus
 from impl.ports.threads import Interleave
@@ -192,6 +199,19 @@ def _begin_where_it_was_taken(original: Callable[..., Awaitable[bool]]) -> Calla
     return _has_order
 
 
+@replace(ConsumeMessageConcurrentlyService, "_listen")
+async def _note_the_time_of_the_first(
+    self: ConsumeMessageConcurrentlyService, msgs: Messages, context: ConsumeConcurrentlyContext,
+) -> ConsumeConcurrentlyStatus:
+    """CONSUME_START_TIME is a property of the first message of a batch alone."""
+    msgs[0].put_property(PROPERTY_CONSUME_START_TIMESTAMP, str(self.node.now_ms()))
+    try:
+        status = await self.consumer.message_listener.consume_message(msgs, context)
+    except JavaError:
+        return ConsumeConcurrentlyStatus.RECONSUME_LATER
+    return ConsumeConcurrentlyStatus(status or ConsumeConcurrentlyStatus.RECONSUME_LATER)
+
+
 BUGS = (
     Variant(
         "fc-size-not-reduced", "bug", "What has expired stays in the counts of its process queue.",
@@ -230,6 +250,10 @@ BUGS = (
     Variant(
         "seeded-second-pull-waits", "bug", "What a second pull of a queue has found is given to no listener.",
         "seeded: a guard too many", replacements=(_submit_if_asked,),
+    ),
+    Variant(
+        "seeded-first-of-a-batch-expires", "bug", "Of a batch that a listener keeps only the first message is sent "
+        "back.", "seeded: a property of one message", replacements=(_note_the_time_of_the_first,),
     ),
     Variant(
         "seeded-queue-stays-busy", "bug", "An orderly consumer that has worked a queue off gets no task for it again.",
