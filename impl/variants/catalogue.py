@@ -35,6 +35,7 @@ from impl.variants.bugs import (
     pulling,
     queue_counts,
     rebalancing,
+    records,
     replicas as replica_bugs,
     replies,
     requests as request_bugs,
@@ -90,7 +91,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *client_bugs.BUGS,
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
-    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS,
+    *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS, *records.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -19,8 +19,8 @@ _OF_THE_WAY = frozenset({
 """MessageConst: the properties by which brokers and clients find the way of a message; they come and go."""
 _FIRST = frozenset({"RETRY_TOPIC", "ORIGIN_MESSAGE_ID"})
 """What a message was when it was sent back first: it stays."""
-_CONTENT, _BORN, _PROPERTIES, _ORIGIN = (
-    "another body or flag", "another birth", "other properties", "another origin")
+_CONTENT, _BORN, _PROPERTIES, _ORIGIN, _NO_ORIGIN = (
+    "another body or flag", "another birth", "other properties", "another origin", "no origin")
 
 
 class copy_is_the_message(Rule):
@@ -77,10 +77,12 @@ class copy_is_the_message(Rule):
             yield self.told(f"{at} writes {event.key} into {event.topic} with {what}", event.key, what)
 
     def _origin(self, key: tuple[str], copy: Written) -> Iterator[str]:
-        """What a copy says that the message was when it was sent back first, and the first one has said otherwise."""
+        """What a copy says otherwise than the first one of when the message was sent back first, or does not say."""
         origin = tuple(one for one in copy.properties if one[0] in _FIRST)
         if origin and self.origins.setdefault(key, origin) != origin:
             yield _ORIGIN
+        if {name for name, _ in origin} == {"RETRY_TOPIC"}:
+            yield _NO_ORIGIN
 
 
 def _differs(first: Written, again: Written) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -17,8 +18,9 @@ from invariants.rules.stored_logs import flushes_no_more
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
 _SYSTEM_ERROR = 1
 _UNABLE = {_SYSTEM_ERROR: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
-_FLUSH_DISK_TIMEOUT = 10
-_LIMITS_MS = {_FLUSH_DISK_TIMEOUT: ("its disk", deadlines.SYNC_FLUSH_MS), 12: ("each slave", deadlines.SLAVE_MS)}
+_FLUSH_DISK_TIMEOUT, _FLUSH_SLAVE_TIMEOUT = 10, 12
+_LIMITS_MS = {_FLUSH_DISK_TIMEOUT: ("its disk", deadlines.SYNC_FLUSH_MS),
+              _FLUSH_SLAVE_TIMEOUT: ("each slave", deadlines.SLAVE_MS)}
 """FLUSH_DISK_TIMEOUT and FLUSH_SLAVE_TIMEOUT: who was too slow, and how long a broker waits before it says so."""
 
 
@@ -106,6 +108,16 @@ class broker_takes_messages(Rule):
                             event.broker, event.code, event.key)
 
 
+_TOO_EARLY = (
+    Excuse("a force has failed there meanwhile", by=Match(events.ForceFailed, of="broker=at"),
+           lasts=deadlines.SYNC_FLUSH_MS),
+    Excuse("its clock was set forward", by=Match(events.ClockJumped, of="broker=at"), lasts=deadlines.SYNC_FLUSH_MS),
+    Excuse("its clock runs too fast", lasts=FOR_EVER,
+           by=Match(events.ClockDrifts, of="broker=at", having=lambda event: event.ppm > 0)),
+)
+"""Why a broker may say too early that it has waited for disk or slave."""
+
+
 class time_outs_are_waited(Rule):
     """A broker says that disk or slave was too slow only when it has waited as long as it may."""
 
@@ -114,12 +126,7 @@ class time_outs_are_waited(Rule):
     cite = "FlushDiskWatcher#run, GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer"
     about = "broker key code"
     excuses = (
-        Excuse("a force has failed there meanwhile", by=Match(events.ForceFailed, of="broker=at"),
-               lasts=deadlines.SYNC_FLUSH_MS),
-        Excuse("its clock was set forward", by=Match(events.ClockJumped, of="broker=at"),
-               lasts=deadlines.SYNC_FLUSH_MS),
-        Excuse("its clock runs too fast", lasts=FOR_EVER,
-               by=Match(events.ClockDrifts, of="broker=at", having=lambda event: event.ppm > 0)),
+        *_TOO_EARLY,
         cause("V44", "the broker has deleted files that it had not flushed, and flushes nothing more",
               when=lambda rule, told: told.about[2] == _FLUSH_DISK_TIMEOUT and flushes_no_more(rule, told.about[0])),
     )
@@ -134,3 +141,31 @@ class time_outs_are_waited(Rule):
         if began_ms is not None and ms - began_ms < limit_ms:
             yield self.told(f"{event.broker} has put {event.key}, and says after {ms - began_ms} ms that {who} was too "
                             "slow", event.broker, event.key, event.code)
+
+
+class time_outs_are_true(Rule):
+    """A broker says that disk or slave was too slow only if neither had the record long before the time was over."""
+
+    cite = "GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer: push2SlaveMaxOffset"
+    about = "broker key code"
+    excuses = _TOO_EARLY
+
+    # Where each record ends and when it was put; and when the log was forced, or a slave has reported it, up to where.
+    put = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,),
+               value=lambda ms, event: (event.commit_log_offset + event.size, ms))
+    steps = Kept("at code")
+
+    @on(events.LogFlushed, events.ReplicaReported)
+    def goes_on(self, ms: int, at: str, event: events.LogFlushed | events.ReplicaReported) -> None:
+        code = _FLUSH_DISK_TIMEOUT if isinstance(event, events.LogFlushed) else _FLUSH_SLAVE_TIMEOUT
+        self.steps.setdefault((at, code), []).append((event.offset, ms))
+
+    @on(events.SendAnswered)
+    def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        who, limit_ms = _LIMITS_MS.get(event.code, ("", 0))
+        end, put_ms = self.put.get((event.broker, event.key, event.commit_log_offset), (0, 0))
+        steps = self.steps.get((event.broker, event.code), ())
+        had_ms = min((ms for offset, ms in steps if offset >= end), default=inf)
+        if end and limit_ms and had_ms < put_ms + limit_ms - deadlines.soon(self.bounds):
+            yield self.told(f"{event.broker} tells {at} that {who} was too slow for {event.key}, which it had after "
+                            f"{had_ms - put_ms} ms", event.broker, event.key, event.code)

@@ -100,6 +100,11 @@ class BrokerViews:
         table = self._look(broker, lambda found: found.topic_config_manager.topic_config_table.entries())
         return [topic for topic, config in table if config.order]
 
+    def cluster(self, broker: str) -> str:
+        """BrokerConfig: the name of its cluster; empty: no broker runs there."""
+        found = self.living.broker(broker)
+        return "" if found is None else found.config.cluster_name
+
     def subscription_groups(self, broker: str) -> list[str]:
         """SubscriptionGroupManager.subscriptionGroupTable: the names of the groups that are configured."""
         return [*self._look(broker, lambda found: found.subscription_group_manager.subscription_group_table.key_set())]

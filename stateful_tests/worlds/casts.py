@@ -404,6 +404,14 @@ def from_a_time(world: World) -> None:
     few(world, FROM_FIRST, BY_TIME)
 
 
+def piecemeal(world: World) -> None:
+    """A world like `stored`, whose slaves are sent so few bytes at once that a message comes in several parts."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, ha_transfer_batch_size_bytes=500)
+    servers(world, slaves=1)
+    few(world, FROM_FIRST)
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, TOGETHER), rests=SELDOM))
+
+
 def aged(world: World) -> None:
     """A group reads messages of which some are so old that their files are to go at this very hour; slaves copy."""
     servers(world, past=PAST, old=replace(OLD, delete_when=HOUR_OF_BEGIN), slaves=1)

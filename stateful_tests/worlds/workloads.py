@@ -30,6 +30,7 @@ from stateful_tests.worlds.casts import (
     masterless,
     members,
     patient,
+    piecemeal,
     polled,
     polled_by_tag,
     polled_by_topic,
@@ -103,6 +104,8 @@ _RENAMED = ("every_name_server_learns", "dead_broker_is_dropped")
 bring a topic back that name servers have forgotten: clients may never find it again."""
 _BUFFERED = tuple(one.name for one in FOLLOWED if one.name not in {"replication", "retry", "commit_log"})
 """Three models take what is put for readable and for what survives a kill: it is neither while in its buffer."""
+_IN_PARTS = tuple(one.name for one in FOLLOWED if one.name != "replication")
+"""A model knows slaves that have whole messages."""
 _TWO_GROUPS = (GROUP, TOPIC), (OTHER_GROUP, OTHER_TOPIC)
 WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("clustering", "Members of one group come and go.", members(ONE),
@@ -320,6 +323,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
     Workload("masterless", "A master goes for good, and its slave stays what it is; strangers try what no broker does.",
              masterless, (*_COME_AND_GO, deeds.stop_broker, deeds.lose_master, *(strangers.go_too_far,) * 4),
              (*_RENAMED, "producers_know_the_queues"), observed=("phantom",)),
+    Workload("piecemeal", "Slaves are sent parts of messages; members come and go.", piecemeal,
+             (*_COME_AND_GO, deeds.stop_broker), _REPLICATED, concepts=_IN_PARTS, observed=_PLAIN),
     Workload("aged", "Old files of the log are to go at this hour; members come and go, slaves stand still.", aged,
              (*_COME_AND_GO, deeds.stop_broker, deeds.halt_slave, deeds.halt_slave, *_CONSUME), _REPLICATED),
     Workload("broadcasters", "Two groups of each process broadcast, one of which a broker does not let.", broadcasters,

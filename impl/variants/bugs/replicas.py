@@ -8,18 +8,39 @@ from typing import Any, cast
 
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions import replication
+from impl.decisions.names import MASTER_ID
 from impl.decisions.replication import is_transferred
 from impl.ports.byte_stream import ByteStream
 from impl.store.commit_log import CommitLog
+from impl.store.ha import ha_service
 from impl.store.ha.ha_client import HAClient
 from impl.store.ha.ha_connection import ReadSocketService, WriteSocketService
 from impl.store.ha.ha_service import GroupTransferService, HAService
+from impl.store.mapped_file import SelectMappedBufferResult
 from impl.store.put_message_result import AppendMessageResult
 from impl.store.put_message_status import PutMessageStatus
+from impl.store.reput_message_service import ReputMessageService
 from impl.variants.variant import Variant, around, replace
 
 _HEADER = struct.Struct(">qi")
 _LOOKS = 5
+
+
+@replace(ha_service, "is_transferred")
+def _only_what_is_behind(push2_slave_max_offset: int, next_offset: int) -> bool:
+    return push2_slave_max_offset > next_offset
+
+
+@around(ReputMessageService, "_dispatch_all")
+def _pass_over_a_part(original: Callable[..., bool]) -> Callable[..., bool]:
+    def _dispatch_all(self: ReputMessageService, result: SelectMappedBufferResult) -> bool:
+        """A slave goes on behind what it has a part of only."""
+        is_whole = original(self, result)
+        if not is_whole and self._config.broker_id != MASTER_ID:
+            self.reput_from_offset = result.start_offset + result.size
+        return is_whole
+
+    return _dispatch_all
 
 
 @replace(ReadSocketService, "run_once")
@@ -193,6 +214,10 @@ BUGS = (
             replacements=(_forget_what_was_not_taken,)),
     Variant("seeded-buffer-outlives-connections", "bug", "What is left of a connection counts for the next one.", _IDEA,
             replacements=(_keep_the_buffer,)),
+    Variant("seeded-put-waits-for-more", "bug", "A put waits until a slave has more than its message.",
+            "rocketmq-rust #3855", replacements=(_only_what_is_behind,)),
+    Variant("seeded-slave-passes-over-a-part", "bug", "A slave that has a part of a message dispatches it never.",
+            "apache/rocketmq #1164", replacements=(_pass_over_a_part,)),
     Variant("seeded-silent-slaves-stay", "bug", "A master never closes the connection of a slave that says nothing.",
             _IDEA, replacements=(_hear_silence,)),
     Variant("seeded-gone-slaves-are-waited-for", "bug", "A put waits for slaves that were there once.", _IDEA,

@@ -49,6 +49,7 @@ REDELIVERED = (appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2), appended(3, "%R
 TWICE = appended(1), appended(2, "%RETRY%G"), appended(3, "%RETRY%G")
 FLAGLESS, BORN_LATER = FIRST._replace(content=8), FIRST._replace(born=(6, "0A000001", 1))
 BACK = FIRST._replace(properties=(*FIRST.properties, *SENT_BACK))
+NAMELESS = FIRST._replace(properties=(*FIRST.properties, SENT_BACK[1]))
 ELSEWHERE = FIRST._replace(properties=(*FIRST.properties, ("ORIGIN_MESSAGE_ID", "AC2"), SENT_BACK[1]))
 
 HISTORIES = (
@@ -73,6 +74,8 @@ HISTORIES = (
     Written("copy_is_the_message", (sent(2), *DELAYED), views=say(FIRST, FLAGLESS)),
     Written("copy_is_the_message", TWICE, TWICE, views=say(FIRST, BACK, ELSEWHERE), kept_views=say(FIRST, BACK, BACK),
             says="another origin"),
+    Written("copy_is_the_message", DELAYED, DELAYED, views=say(FIRST, NAMELESS), kept_views=say(FIRST, BACK),
+            says="no origin"),
     Written("copy_is_the_message", TWICE, (sent(2), *TWICE), views=say(FIRST, BACK, ELSEWHERE)),
     Written("copy_is_the_message", REDELIVERED[:3] + REDELIVERED[4:], REDELIVERED,
             views=say(FIRST, FIRST, BACK, FIRST, ELSEWHERE), says="another origin"),

@@ -15,10 +15,14 @@ from impl.events import (
     LogExpired,
     LogFlushed,
     MessageAppended,
+    ProcessKilled,
+    ReplicaReported,
     SendAnswered,
     SendAttempted,
     StoreLoaded,
 )
+from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Tables, Written
 
 B, P, OTHER = "broker-a", "producer1", "broker-b"
@@ -47,6 +51,16 @@ def flushed(offset: int, at: str = B) -> Told:
     return 0, at, LogFlushed(at, offset)
 
 
+def forced(ms: int, offset: int) -> Told:
+    """The log counts as flushed up to an offset."""
+    return ms, B, LogFlushed(B, offset)
+
+
+def reported(ms: int, offset: int, at: str = B) -> Told:
+    """A slave has the log of a master up to an offset."""
+    return ms, at, ReplicaReported(at, "slave", offset, offset)
+
+
 def expired(least: int, at: str = B) -> Told:
     """The log begins there now."""
     return 0, at, LogExpired(at, least)
@@ -72,6 +86,7 @@ def put_as(topic: str, key: str = "k1", *, waits: bool = False) -> Told:
     return 0, B, MessageAppended(B, topic, 0, 0, 0, 100, key, waits)
 
 
+FAILED = ForceFailed("store/commitlog/0", lost=True)
 PUT = (1, B, MessageAppended(B, "orders", 0, 0, 0, 100, "k1"))
 ON_DISK, CACHED = Tables(is_forced=True), Tables(is_forced=False)
 SHORT = Tables(is_forced=lambda _, offset, size: (offset, size) != (0, 100))
@@ -125,6 +140,27 @@ HISTORIES = (
             kept=(PUT, failed(1), answered(2, DISK))),
     Written("time_outs_are_waited", broken=(PUT, answered(2, SLAVE)),
             kept=(PUT, (1, B, ClockJumped(9_000)), answered(2, SLAVE))),
+    # What ends at 100 was put at 1, and the disk, or a slave, had it before the time was over.
+    *(Written("time_outs_are_true", (PUT, had(6, 100), answered(9_000, code)), kept, says="had after 5 ms",
+              bounds=Bounds())
+      for had, code, kept in (
+          (reported, SLAVE, (PUT, reported(6, 99), answered(9_000, SLAVE))),
+          (forced, DISK, (PUT, forced(6, 99), answered(9_000, DISK))),
+          (reported, SLAVE, (PUT, reported(6, 100), answered(9_000))),
+          (reported, SLAVE, (PUT, reported(6, 100), answered(9_000, DISK))),
+          (reported, SLAVE, (PUT, reported(6, 100, OTHER), answered(9_000, SLAVE))),
+          (reported, SLAVE, (PUT, reported(6, 100), answered(9_000, SLAVE, key="k2"))),
+          (reported, SLAVE, (PUT, reported(6, 100), (7, B, ProcessKilled(1, power_loss=False)),
+                             answered(9_000, SLAVE))))),
+    *(Written("time_outs_are_true", (PUT, had(ms, 100), answered(9_000, code)),
+              (PUT, had(ms + 1, 100), answered(9_000, code)), bounds=Bounds())
+      for code, had, ms in ((SLAVE, reported, SLAVE_MS - deadlines.SOON_MS),
+                            (DISK, forced, DISK_MS - deadlines.SOON_MS))),
+    *(Written("time_outs_are_true", (PUT, reported(6, 100), no_reason, answered(9_000, SLAVE)),
+              (PUT, reported(6, 100), (8_999, B, reason), answered(9_000, SLAVE)), bounds=Bounds())
+      for reason, no_reason in (
+          (FAILED, (8_999, OTHER, FAILED)), (ClockJumped(1), (8_999, OTHER, ClockJumped(1))),
+          (ClockDrifts(1), (8_999, B, ClockDrifts(-1))))),
     # V44: its flush has come to an end before the first file.
     *(Written("time_outs_are_waited", broken=(*told, PUT, answered(2, code)), causes=causes) for told, code, causes in (
         ((flushed(50), expired(60)), DISK, ("V44",)), ((flushed(50), expired(60)), SLAVE, ()),
