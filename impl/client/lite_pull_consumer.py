@@ -15,7 +15,7 @@ from impl.client.lite_pull_consumer_config import LitePullConsumerConfig, check_
 from impl.client.lite_pull_task import ConsumeRequest, PullTask
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.mq_client_manager import MQClientManager
-from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
+from impl.client.mq_consumer_inner import MQConsumerInner, read_consume_timestamp_ms
 from impl.client.offset_store import ReadOffsetType
 from impl.client.pull_api_wrapper import PullAPIWrapper
 from impl.client.rebalance_lite_pull import RebalanceLitePullImpl
@@ -56,7 +56,7 @@ class DefaultLitePullConsumerImpl(MQConsumerInner):
         self.rebalance_impl: RebalanceLitePullImpl = RebalanceLitePullImpl(
             node, self.instance, self.group, config.message_model, config.strategy,
             consume_from_where=config.consume_from_where,
-            consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS, offset_store=self.offset_store)
+            consume_timestamp_ms=read_consume_timestamp_ms("", node.now_ms()), offset_store=self.offset_store)
         self.pull_api_wrapper = PullAPIWrapper(node, self.instance, self.group)
         self.assigned_message_queue = AssignedMessageQueue(node.now_ms)
         self.task_table: ConcurrentHashMap[MessageQueue, PullTask] = ConcurrentHashMap()

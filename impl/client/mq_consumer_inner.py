@@ -13,13 +13,20 @@ from impl.client.rebalance import RebalanceImpl
 from impl.client.service_state import CREATE_JUST
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING, ConsumerData
 from impl.common.message_selector import MessageSelector
+from impl.decisions.java_calendar import time_millis_to_human_string3
 from impl.decisions.java_errors import MQClientError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.start_offset import consume_timestamp_ms
 from impl.decisions.subscription import TAG, SubscriptionData, build
 from impl.events import RouteUpdated
 from impl.ports.node import Node
 
 CONSUME_TIMESTAMP_BACK_MS = 30 * 60 * 1000  # of consumers of both kinds, consumeTimestamp: half an hour before now
+
+
+def read_consume_timestamp_ms(text: str, now_ms: int) -> int:
+    """The consumeTimestamp that a user has set, in ms since 1970; empty: the default of a consumer that is made now."""
+    return consume_timestamp_ms(text or time_millis_to_human_string3(now_ms - CONSUME_TIMESTAMP_BACK_MS))
 
 
 class MQConsumerInner(ABC):

@@ -16,7 +16,7 @@ from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.message_listener import MessageListener, SucceedingListener
 from impl.client.mq_client_manager import MQClientManager
-from impl.client.mq_consumer_inner import CONSUME_TIMESTAMP_BACK_MS, MQConsumerInner
+from impl.client.mq_consumer_inner import MQConsumerInner, read_consume_timestamp_ms
 from impl.client.offset_store import ReadOffsetType
 from impl.client.process_queue import BYTES_PER_MIB, ProcessQueue
 from impl.client.pull_api_wrapper import PullAPIWrapper
@@ -80,7 +80,7 @@ class DefaultMQPushConsumerImpl(InNamespace, MQConsumerInner):
         self.rebalance_impl: RebalancePushImpl = RebalancePushImpl(
             node, self.instance, self.group, config.message_model, config.strategy, orderly=config.orderly,
             consume_from_where=config.consume_from_where,
-            consume_timestamp_ms=node.now_ms() - CONSUME_TIMESTAMP_BACK_MS,
+            consume_timestamp_ms=read_consume_timestamp_ms(config.consume_timestamp, node.now_ms()),
             offset_store=self.offset_store, execute_pull_request=self.execute_pull_request_immediately,
             divide_thresholds=self.divide_thresholds,
         )

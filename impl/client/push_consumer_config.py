@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from impl.common.heartbeat_data import CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.decisions.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
+from impl.decisions.java_calendar import parse_date_ms
 from impl.decisions.java_errors import MQClientError
 from impl.decisions.names import check_group
 from impl.decisions.start_offset import ConsumeFromWhere
@@ -22,6 +23,8 @@ class PushConsumerConfig:
     """`client.consumer.DefaultMQPushConsumer`, what is read here, with its defaults.
 
     subscription -- topic to expression by tag, or to a selector. orderly -- the listener is a MessageListenerOrderly.
+    consume_timestamp -- the time of CONSUME_FROM_TIMESTAMP, yyyyMMddHHmmss in UTC, the zone of all clients here; empty:
+    half an hour before the consumer was made.
     pull_batch_size, consume_message_batch_max_size -- how many messages a pull finds, and a listener is given, at most.
     max_reconsume_times -- how often a message is sent back before it goes to the dead letters; NOT_SET: 16 times, and
     without end in order. suspend_current_queue_time_ms -- how long an orderly listener rests that has not succeeded.
@@ -37,6 +40,7 @@ class PushConsumerConfig:
     message_model: str = CLUSTERING
     orderly: bool = False
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+    consume_timestamp: str = ""
     strategy: AllocateMessageQueueStrategy = field(default_factory=AllocateMessageQueueAveragely)
     pull_batch_size: int = 32
     consume_message_batch_max_size: int = 1
@@ -81,6 +85,9 @@ def check_consumer_group(group: str) -> None:
 def check_config(config: PushConsumerConfig) -> None:
     """DefaultMQPushConsumerImpl#checkConfig; raises MQClientError, whose text ends here before the link to the FAQ."""
     check_consumer_group(config.consumer_group)
+    if config.consume_timestamp and parse_date_ms(config.consume_timestamp) is None:
+        raise MQClientError("consumeTimestamp is invalid, the valid format is yyyyMMddHHmmss,but received "
+                            f"{config.consume_timestamp}")
     for name, java_name, least, greatest in _RANGES:
         value: int = getattr(config, name)
         if not least <= value <= greatest and not (value == NOT_SET and name in _MAY_BE_UNSET):

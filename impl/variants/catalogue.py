@@ -49,6 +49,7 @@ from impl.variants.bugs import (
     tenants,
     two_topics,
     upkeep,
+    user_settings,
 )
 from impl.variants.repairs import (
     client_tables,
@@ -92,6 +93,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
     *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS, *records.BUGS,
+    *user_settings.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -30,6 +30,23 @@ BROADCASTS = Excuse("the consumer broadcasts: its offsets are in a file of its o
                     when=lambda rule, told: rule.facts.broadcasts(*told.about[:2]))
 
 
+_HALF_AN_HOUR_MS = 1_800_000
+"""DefaultMQPushConsumer.consumeTimestamp: its default, so long before the consumer is made."""
+_FIRST_DAY = 719_468
+"""1 January 1970, in days since 1 March of the year 0."""
+
+
+def time_of_text_ms(text: str) -> int:
+    """A time yyyyMMddHHmmss in UTC, as users write it, in ms since 1970.
+
+    Years are counted from 1 March on: then the day that a leap year has more is the last one.
+    """
+    year, month, day, hour, minute, second = (int(text[:4]), *(int(text[at:at + 2]) for at in range(4, 14, 2)))
+    year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)  # noqa: PLR2004  # February
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day - 1 - _FIRST_DAY
+    return 1_000 * (((days * 24 + hour) * 60 + minute) * 60 + second)
+
+
 class start_is_what_the_broker_answered(Rule):
     """A clustering consumer begins a queue at the offset that the broker has answered, if it has answered one.
 
@@ -76,6 +93,7 @@ class no_offset_is_made_up(Rule):
 class new_group_begins_where_it_is_to(Rule):
     """A group without an offset begins a queue as configured, at its end, its begin or a time; a retry topic at 0.
 
+    A time is what the user of the consumer has set, to the second, or else half an hour before the consumer started.
     The end is what the queue had when its broker said that there is no offset, or what it has now. It is computed from
     what is stored. A broker that says 0 where nothing is committed says that there is no offset, too, if the queue had
     messages already when it was asked for the first time by a group of which it has no offset of the topic.
@@ -86,8 +104,16 @@ class new_group_begins_where_it_is_to(Rule):
     about = "at group mq"
     excuses = (BROADCASTS,)
 
+    # What the clocks of consumers said when they started, in ms since 1970.
+    started = Kept("at group")
     begins = Kept("at group mq")
     older = Kept("at group topic", ends=(GroupOffsetsRemoved,))
+
+    @on(ConsumerStarted)
+    def starts(self, _: int, at: str, event: ConsumerStarted) -> None:
+        for one in self.views.consumers():
+            if (one.machine, one.group) == (at, event.group):
+                self.started[at, event.group] = one.now_ms
 
     @on(OffsetAnswered)
     def is_told(self, ms: int, at: str, event: OffsetAnswered) -> None:
@@ -127,12 +153,20 @@ class new_group_begins_where_it_is_to(Rule):
         where = self.views.consume_from(machine, group)
         if stored is None or where is None:
             return None
-        mode, timestamp_ms = where
+        mode, time = where
         if mode == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET or mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX):
             return 0
         if mode == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP:
-            return self.views.first_stored(broker, mq.topic, mq.queue_id, timestamp_ms)
+            since_ms = self._since_ms(machine, group, time)
+            return None if since_ms is None else self.views.first_stored(broker, mq.topic, mq.queue_id, since_ms)
         return stored.max_offset  # the three deprecated modes are CONSUME_FROM_LAST_OFFSET
+
+    def _since_ms(self, machine: str, group: str, time: str) -> int | None:
+        """The time at which a group is to begin, in ms since 1970; None: its consumer has not started."""
+        if time:
+            return time_of_text_ms(time)
+        started_ms: int | None = self.started.get((machine, group))
+        return None if started_ms is None else (started_ms - _HALF_AN_HOUR_MS) // 1_000 * 1_000
 
 
 class Ended(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from impl import events
 from impl.decisions.java_arithmetic import string_hash
@@ -11,6 +12,7 @@ from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, REPLY_TOPIC_POSTFI
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
+from invariants.rules.orders import ORDER_TOPIC_CONFIG
 from invariants.rules.rule import Kept, Rule, Told, on
 
 _STORED = frozenset({0, 10, 11, 12})
@@ -277,6 +279,33 @@ class retry_reaches_another_broker(Rule):
         if others and self.tried.get(key) == (event.attempt - 1, broker):
             yield self.told(f"{at} sends {event.key} to {broker} again, and not to {min(others)}", *key[:2])
         self.tried[key] = event.attempt, broker
+
+
+class queues_are_listed_in_their_order(Rule):
+    """The queues of which an application chooses one are listed by the names of their brokers, and by their ids.
+
+    So a key has the same queue in all processes. A configured order of the topic takes the place of this one.
+    """
+
+    cite = "MQClientInstance#topicRouteData2TopicPublishInfo: Collections.sort, QueueData#compareTo"
+    about = "at group topic"
+    excuses = (
+        Excuse("an order of its topic was configured", when=lambda rule, told: told.about[2:] in rule.ordered),
+        Excuse("its producer is aware of latency: such ones write into their lists",
+               when=lambda rule, told: told.about[:2] in rule.aware),
+    )
+
+    aware = Kept("at group", survives="all", begins=(LATENCY_AWARE,))
+    ordered = Kept("key", survives="all", begins=(
+        Match(events.KVConfigPut, of="key", having=lambda one: one.namespace == ORDER_TOPIC_CONFIG),))
+
+    @on(events.QueueChosen)
+    def chooses(self, _: int, at: str, event: events.QueueChosen) -> Iterator[Told]:
+        places = [(mq.broker_name, mq.queue_id) for mq in event.listed]
+        wrong = next((later for former, later in pairwise(places) if later <= former), None)
+        if wrong is not None:
+            yield self.told(f"{at} lists queue {wrong[1]} of {wrong[0]} behind others that come after it", at,
+                            event.group, event.mq.topic)
 
 
 class hashed_key_has_its_queue(Rule):

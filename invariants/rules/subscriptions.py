@@ -7,12 +7,15 @@ from typing import Any
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.names import get_retry_topic
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off
+
+_CLUSTERING = "CLUSTERING"
 
 
 class group_has_one_message_model(Rule):
@@ -33,6 +36,24 @@ class group_has_one_message_model(Rule):
         if len(models) > 1:
             said = " and ".join(f"{model} from {client_id}" for model, client_id in models.items())
             yield self.told(f"{at} has {said} in {event.group}", at, event.group)
+
+
+class retries_stay_subscribed(Rule):
+    """A member that reads as one of a cluster names the retry topic of its group in each heartbeat, whatever it reads.
+
+    Its application cannot unsubscribe it with another topic.
+    """
+
+    cite = "DefaultMQPushConsumerImpl#copySubscription, #unsubscribe"
+    about = "at group connection"
+
+    @on(events.ConsumerRegistered)
+    def entered(self, _: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
+        member = self.facts.consumers.get((machine_of(event.connection), event.group))
+        topics = {topic for topic, _, _ in event.subscriptions}
+        if member is not None and member.message_model == _CLUSTERING and get_retry_topic(event.group) not in topics:
+            yield self.told(f"{at} hears of {event.connection} that it does not read the retries of {event.group}", at,
+                            event.group, event.connection)
 
 
 class topics_leave_with_their_member(Duty):

@@ -119,6 +119,23 @@ class transaction_is_run_when_its_message_is_safe(Rule):
                             event.key)
 
 
+class producer_is_asked_of_its_own(Rule):
+    """Who is asked about a half message is a producer of the group that has sent it, namespace and all."""
+
+    cite = "DefaultMQProducerImpl#sendMessageInTransaction: MessageConst.PROPERTY_PRODUCER_GROUP"
+    about = "at group key"
+
+    senders = Kept("key", survives="all", value=lambda _, event: event.group, begins=(
+        Match(events.SendAsked, having=lambda one: one.half),))
+
+    @on(events.TransactionAsked)
+    def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
+        sender = self.senders.get((event.key,), event.group)
+        if event.group != sender:
+            yield self.told(f"{at} is asked about {event.key} as one of {event.group}, and {sender} has sent it", at,
+                            event.group, event.key)
+
+
 class half_message_is_not_delayed(Rule):
     """A half message is put at once, and into its topic when its transaction is committed, whatever delay it has."""
 

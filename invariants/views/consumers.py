@@ -82,9 +82,12 @@ class ConsumerViews:
         return {mq: offset for one in self._of(machine, group)
                 for mq, offset in one.offset_store.clone_offset_table(None).items()}
 
-    def consume_from(self, machine: str, group: str) -> tuple[ConsumeFromWhere, int] | None:
-        """DefaultMQPushConsumer.consumeFromWhere and consumeTimestamp, in ms; None: no consumer runs there."""
-        return next(((one.rebalance_impl.consume_from_where, one.rebalance_impl.consume_timestamp_ms)
+    def consume_from(self, machine: str, group: str) -> tuple[ConsumeFromWhere, str] | None:
+        """DefaultMQPushConsumer.consumeFromWhere and consumeTimestamp, as users set them; None: no consumer runs there.
+
+        The time is yyyyMMddHHmmss in UTC; empty: the default.
+        """
+        return next(((one.config.consume_from_where, one.config.consume_timestamp)
                      for one in self._of(machine, group)), None)
 
     def known_addresses(self, machine: str, client_id: str | None = None) -> dict[tuple[str, int], str]:

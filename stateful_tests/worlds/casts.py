@@ -21,6 +21,7 @@ from stateful_tests.worlds.parts import (
     ASSIGNING,
     BELOW_ZERO,
     BOTH_TOPICS,
+    BY_SET_TIME,
     BY_SQL,
     BY_TIME,
     CHECK_EVERY_MS,
@@ -399,9 +400,12 @@ def far_behind(world: World) -> None:
 
 
 def from_a_time(world: World) -> None:
-    """Two groups without offsets, of which one begins at the messages of the last half hour; there are older ones."""
+    """Three groups without offsets, of which one begins at the messages of the last half hour; there are older ones.
+
+    The third one begins at those of a time that its users have set: a little before.
+    """
     servers(world, past=PAST)
-    few(world, FROM_FIRST, BY_TIME)
+    few(world, FROM_FIRST, BY_TIME, BY_SET_TIME)
 
 
 def piecemeal(world: World) -> None:

@@ -74,8 +74,8 @@ SELDOM, RARELY = (16, 12_000), (10, 45_000)
 """Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
 LARGE_BYTES, COMPRESSED_BYTES = 768 * 1024, 8 * 1024
 """How much follows what cannot be compressed of a message that is large, and of one that is long enough for it."""
-COLLIDE, BELOW_ZERO = ("Aa", "BB", "blue"), ("yellow", "silver")
-"""Tags, of which two have one hash code, and keys whose hash codes are below 0."""
+COLLIDE, BELOW_ZERO = ("Aa", "BB", "blue"), ("yellow", "silver", "polygenelubricants")
+"""Tags, of which two have one hash code, and keys whose hash codes are below 0: the last one has Integer.MIN_VALUE."""
 FAILS = (POISON, POISON, EXCEPTION, EXCEPTION, LATER, LATER, NULL, NULL)
 """What becomes of so many messages, of as many as are drawn from."""
 HOLDS = ROLLBACK, ROLLBACK, ROLLBACK, EXCEPTION, LATER, NULL
@@ -97,6 +97,7 @@ TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFrom
 TO_ALL_IN_ORDER = replace(TO_ALL, orderly=True)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 BY_TIME = replace(ONE, consumer_group=OTHER_GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_TIMESTAMP)
+BY_SET_TIME = replace(BY_TIME, consumer_group="T", consume_timestamp="20220216074500")
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 IN_ORDER = replace(FROM_FIRST, orderly=True)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)

@@ -22,12 +22,12 @@ _UNDECIDED = 3
 """What is drawn for a transaction of which nobody knows."""
 ONE_IN = 3
 """Of so many transactions an application does not know at first."""
-Decided = dict[str, LocalTransactionState | Node]
-"""What has become of each transaction, or the process that runs it."""
+Decided = dict[tuple[str, str], LocalTransactionState | Node]
+"""What has become of each transaction of a group, or the process that runs it."""
 
 
 class Transactions:
-    """The database of applications that send in transactions: what became of each, by the id of its message.
+    """The database of applications that send in transactions: what became of each, by group and id of its message.
 
     It outlives their processes. A transaction that runs, or is to be run, is UNKNOW, and one whose process has ended
     meanwhile is rolled back.
@@ -52,9 +52,9 @@ class Transactions:
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
         if self._undecided and choice == _UNDECIDED:
-            self._decided[key] = UNKNOW
+            self._decided[self._group, key] = UNKNOW
             return self._answered(key, False, _unknown(key))
-        self._decided[key] = state
+        self._decided[self._group, key] = state
         self._notes.note(COMMITTED_HALF if state is COMMIT else ROLLED_BACK, self.node.name, key)
         if choice < 2:  # noqa: PLR2004  # the second half says that it does not know
             return self._answered(key, False, state)
@@ -70,12 +70,12 @@ class Transactions:
         return self._answered(key, True, self._found(key))
 
     def _found(self, key: str) -> LocalTransactionState:
-        found = self._decided.get(key, ROLLBACK)
+        found = self._decided.get((self._group, key), ROLLBACK)
         if not isinstance(found, LocalTransactionState):
             if found.alive:
                 return UNKNOW
             self._notes.note(ROLLED_BACK, self.node.name, key)
-            found = self._decided[key] = ROLLBACK
+            found = self._decided[self._group, key] = ROLLBACK
         return found
 
     def _answered(
@@ -90,11 +90,11 @@ class Transactions:
 
     def begin(self, key: str) -> None:
         """The message is about to be sent."""
-        self._decided[key] = self.node
+        self._decided[self._group, key] = self.node
 
     def failed(self, key: str) -> None:
         """The message could not be sent, or nobody knows: the transaction is not run."""
-        self._decided[key] = ROLLBACK
+        self._decided[self._group, key] = ROLLBACK
 
 
 def _unknown(key: str) -> LocalTransactionState | str:

@@ -9,7 +9,7 @@ import pytest
 from impl.client.local_file_offset_store import LocalFileOffsetStore
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.push_consumer_config import PushConsumerConfig, check_config
 from impl.common.heartbeat_data import BROADCASTING
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import MQClientError, not_null
@@ -302,3 +302,9 @@ def test_a_pull_that_hangs_for_two_minutes_costs_the_queue_and_it_comes_back() -
         taken = [ms for ms, event in world.events(QueueTaken, since_ms) if event.mq == dropped.mq]
         assert dropped.mq == queue(0)
         assert 0 <= taken[0] - dropped_ms <= 10
+
+
+def test_a_time_to_begin_at_is_one_that_can_be_read() -> None:
+    check_config(PushConsumerConfig("G", {}, consume_timestamp="20220216074500"))
+    with pytest.raises(MQClientError, match="consumeTimestamp is invalid"):
+        check_config(PushConsumerConfig("G", {}, consume_timestamp="yesterday"))

@@ -33,6 +33,7 @@ from impl.events import (
 )
 from invariants.rules.bounds import Bounds
 from invariants.views import QueueRange
+from stateful_tests.rules.histories.promises import MEMBER
 from stateful_tests.rules.written import Tables, Turns, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
@@ -128,7 +129,7 @@ def deleted(ms: int, begin: int) -> Told:
 
 def configured(where: ConsumeFromWhere) -> Tables:
     """A queue and where its group is to begin."""
-    return Tables(stored_at=QueueRange(0, 9), first_stored=5, consume_from=(where, 70))
+    return Tables(stored_at=QueueRange(0, 9), first_stored=5, consume_from=(where, "20220216074500"))
 
 
 END, TIME, FIRST = (configured(one) for one in (
@@ -139,11 +140,27 @@ TOLD_OF_NONE, THIRD = (*KNOWN, LOST_POWER, answered(300_000, -1)), taken(900_000
 CALM = Bounds()
 RESET = (START, taken(0, C, 98), (1, C, OffsetReset(C, G, MQ, 4)))
 CORRECTED = (1, C, OffsetCorrected(C, G, MQ, 4))
-AT_A_TIME = Tables(stored_at=QueueRange(0, 9), first_stored=5,
-                   consume_from=(ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 80))
+MADE = (0, C2, ConsumerStarted(C2, G, "CLUSTERING", orderly=False))
+
+
+def at_a_time(time: str, *, clock_ms: int = 0, since_ms: int = 0, group: str = G) -> Tables:
+    """A queue whose group is to begin at a time; the message at 5 was stored then, the one at 7 at any other time.
+
+    clock_ms -- of the consumer. since_ms -- the time in ms since 1970.
+    """
+    member = MEMBER._replace(machine=C2, client_id=C2, group=group, now_ms=clock_ms)
+    return Tables(stored_at=QueueRange(0, 9), consume_from=(ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, time),
+                  first_stored=lambda *asked: 5 if asked[-1] == since_ms else 7,
+                  consumers=[MEMBER._replace(machine=C, group=G), member])
+
+
+SET_TIME, *SET_TIMES = (at_a_time(text, since_ms=seconds * 1_000) for text, seconds in (
+    ("20220216074500", 1_644_997_500), ("19991231235959", 946_684_799), ("20000229000000", 951_782_400),
+    ("20000301000000", 951_868_800), ("21000301000000", 4_107_542_400)))
+HALF_AN_HOUR_AGO = at_a_time("", clock_ms=1_645_000_001_999, since_ms=1_644_998_201_000)
 UNCONFIGURED = Tables(stored_at=QueueRange(0, 9), consume_from=None)
 GROWS = Tables(stored_at=Turns(QueueRange(0, 9), QueueRange(0, 12)),
-               consume_from=(ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, 70))
+               consume_from=(ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, ""))
 
 YOUNG = Tables(stored_at=QueueRange(0, 9), consume_from=END.answers["consume_from"],
                queue_units={("orders", 0): (0, 9), ("orders", 1): (0, 0), ("invoices", 0): (0, 9)})
@@ -270,8 +287,13 @@ HISTORIES = (
     Written("start_is_what_the_broker_answered",
             (START, (-1_000, C2, ProcessPaused(1_000)), answered(0, 100), taken(8_001, C2, 100)),
             (START, (0, C2, ProcessPaused(5_000)), answered(1, 100), taken(13_000, C2, 100)), bounds=CALM),
-    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 4)),
-            (START, answered(0, -1), taken(1, C2, 5)), views=AT_A_TIME, kept_views=AT_A_TIME),
+    *(Written("new_group_begins_where_it_is_to", (START, MADE, answered(0, -1), taken(1, C2, 7)),
+              (START, MADE, answered(0, -1), taken(1, C2, 5)), views=views, kept_views=views)
+      for views in (SET_TIME, *SET_TIMES, HALF_AN_HOUR_AGO)),
+    Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 7)),
+            (START, answered(0, -1), taken(1, C2, 7)), views=SET_TIME, kept_views=HALF_AN_HOUR_AGO),
+    Written("new_group_begins_where_it_is_to", (START, MADE, answered(0, -1), taken(1, C2, 7)),
+            (START, MADE, answered(0, -1), taken(1, C2, 7)), views=SET_TIME, kept_views=at_a_time("", group="H")),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),
             (START, answered(0, -1), taken(1, C2, 8)), views=END, kept_views=UNCONFIGURED),
     Written("new_group_begins_where_it_is_to", (START, answered(0, -1), taken(1, C2, 8)),

@@ -276,7 +276,7 @@ HISTORIES = (
     again(*CAME, taken(300_001, C2, 98), causes=("L2",)),
     again(*CAME, answered(300_000, -1), taken(300_001, C2, 98)),
     Written("settled_is_not_begun_again", (*CAME, taken(300_001, C2, 98)), bounds=CALM, causes=(),
-            views=Tables(consume_from=(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, 0))),
+            views=Tables(consume_from=(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ""))),
     # X4, B-32 and B-18: a commit of less came behind it.
     again(*CAME, committed(100_003, 98, "c2:1"), *LATER, causes=("X4",)),
     again(*CAME, committed(100_003, 98, "c1:2"), *LATER, causes=("B-32",)),

@@ -105,7 +105,7 @@ def addresses(mine: dict[tuple[str, int], str], *theirs: dict[tuple[str, int], s
 def model(where: str, members: tuple[Consumer, ...] = (CONSUMER,)) -> Tables:
     """What a broker knows of a group."""
     return Tables(in_service=[*members], brokers=[MASTER], consumes=("CONSUME_PASSIVELY", "CLUSTERING", where),
-                  consume_from=(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, 0))
+                  consume_from=(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, ""))
 
 
 MINE, MORE = {(A, 0): "a:1"}, {(A, 0): "a:1", (A, 1): "a:2"}

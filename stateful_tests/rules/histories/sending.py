@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     HalfMessageEnded,
+    KVConfigPut,
     MessageAppended,
     ProducerStarted,
     PublishInfoUpdated,
@@ -56,6 +57,16 @@ def hashed(about: str, mq: MessageQueue, queues: int = 3) -> Told:
     return 1, P, QueueChosen(G, "k", mq, about, QUEUES[:queues])
 
 
+def lists(*places: int) -> Told:
+    """An application chooses among these."""
+    return 1, P, QueueChosen(G, "k", QUEUES[0], "a", tuple(QUEUES[place] for place in places))
+
+
+def configured(namespace: str, key: str) -> Told:
+    """Operators have put a value."""
+    return 0, "namesrv1", KVConfigPut("namesrv1", namespace, key, "broker-b:1;broker-a:2")
+
+
 def started(*, aware: bool) -> Told:
     """The producer starts."""
     return 0, P, ProducerStarted(ID, G, aware)
@@ -66,6 +77,8 @@ def ended(ms: int, state: str) -> Told:
     return ms, P, HalfMessageEnded(ID, G, "k", state)
 
 
+ORDERS, OTHER_KEY, OTHER_ORDERS = (configured(*one) for one in (
+    ("ORDER_TOPIC_CONFIG", "orders"), ("ORDER_TOPIC_CONFIG", "invoices"), ("PROJECT_CONFIG", "orders")))
 SLAVE = "broker-a-slave"
 LEADS, SLAVE_LEADS, OTHER_LEADS = (
     (0, A, BrokerStarted(A, A, 0)), (0, SLAVE, BrokerStarted(SLAVE, A, 0)), (0, B, BrokerStarted(B, B, 0)))
@@ -101,6 +114,13 @@ HISTORIES = (
     *(Written("send_outcome_is_honest", broken=((2, P, NOT_KEPT[2]._replace(commit_log_offset=place)),),
               kept=(NOT_KEPT,)) for place in (0, 5)),
     # Of a the hash code is 97, of yellow -734239628, which leaves 2 of 3.
+    *(Written("queues_are_listed_in_their_order", (lists(*places),), (*reason, lists(*then)), says=says)
+      for places, reason, then, says in (
+          ((2, 0), (), (0, 2), "queue 0 of broker-a behind"), ((1, 0), (), (0, 1), "queue 0 of broker-a behind"),
+          ((2, 2), (), (2,), "of broker-b behind"), ((2, 0), (ORDERS,), (2, 0), ""),
+          ((2, 0), (started(aware=True),), (2, 0), ""))),
+    Written("queues_are_listed_in_their_order", (OTHER_KEY, OTHER_ORDERS, started(aware=False), lists(1, 0)),
+            (CHOSEN,)),
     Written("hashed_key_has_its_queue", broken=(hashed("yellow", QUEUES[0]),), kept=(hashed("yellow", QUEUES[2]),),
             causes=(), says="for yellow, which has queue 0 of orders at broker-b among 3"),
     Written("hashed_key_has_its_queue", broken=(hashed("a", QUEUES[0]),), kept=(

@@ -90,6 +90,8 @@ REFUSED = (4, C, PullFailed(C, G, MQ))
 NEWER = (2, B, SubscriptionUpdated(B, G, "orders", "*", 2, True))
 
 HISTORIES = (
+    *(Written("retries_stay_subscribed", (CLUSTERS, heartbeat(1)), kept) for kept in (
+        (CLUSTERS, heartbeat(1, topic=f"%RETRY%{G}")), (CLUSTERS_TOO, heartbeat(1)), (BROADCASTS, heartbeat_too(1)))),
     Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED), (CLUSTERS, NEWER, PUT, PULLED, ANSWERED),
             says="by version 2, and has heard of no later version than 1"),
     Written("pull_waits_for_its_version", (CLUSTERS, PULLED, ANSWERED), (PULLED, ANSWERED)),

@@ -39,9 +39,9 @@ def put(topic: str = HALF, offset: int = 4, at: str = A) -> Told:
     return 1, at, MessageAppended(at, topic, 0, offset, 100 * offset, 100, "k")
 
 
-def asked(*, half: bool) -> Told:
+def asked(*, half: bool, group: str = G) -> Told:
     """The application sends."""
-    return 0, P, SendAsked(G, "k", "orders", 3, 3_000, (7,), half=half)
+    return 0, P, SendAsked(group, "k", "orders", 3, 3_000, (7,), half=half)
 
 
 def answered(code: int = 0) -> Told:
@@ -105,6 +105,10 @@ HISTORIES = (
     Written(RESULT, (says(ROLLBACK), told(COMMIT)), (says(ROLLBACK), told(""))),
     Written("transaction_has_the_id_of_its_message", (given(""),), (given("k"),), says="told that it is null"),
     Written("transaction_has_the_id_of_its_message", (given("j"),), (given(None),), says="told that it is j"),
+    *(Written("producer_is_asked_of_its_own", (asked(half=True, group="shop%P"), is_asked),
+              (asked(half=True), is_asked), says="and shop%P has sent it") for is_asked in (DOES, CHECKS)),
+    Written("producer_is_asked_of_its_own", (asked(half=True, group="shop%P"), CHECKS),
+            (asked(half=False, group="shop%P"), CHECKS)),
     Written("transaction_is_run_when_its_message_is_safe", (answered(11), DOES), (answered(), DOES)),
     Written("transaction_is_run_when_its_message_is_safe", (DOES,), (CHECKS,)),
     Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=False), put(DELAYED))),
