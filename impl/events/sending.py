@@ -38,7 +38,8 @@ class SendAsked(NamedTuple):
     configured. timeout_ms -- of all of them together. contents -- of each message, as a number. asynchronous -- a
     SendCallback is to hear of it. now_ms -- what its clock says. legal -- False: it is such that no broker is to hear
     of it. half -- its transaction is run when a broker has it. queue_nums -- how many queues its topic is to have at a
-    broker that makes it for the message; None: its topic is not made.
+    broker that makes it for the message; None: its topic is not made. another -- another broker is to have it, too, if
+    one has it, and not as safely as wished.
     """
 
     group: str
@@ -52,6 +53,7 @@ class SendAsked(NamedTuple):
     legal: bool = True
     half: bool = False
     queue_nums: int | None = None
+    another: bool = False
 
 
 class QueueChosen(NamedTuple):

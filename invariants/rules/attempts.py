@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from impl import events
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from invariants.rules.facts import queue_text
+from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
 from invariants.rules.sending import EMPTIED, LISTED
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
+_LESS_SAFE = frozenset({10, 11, 12})
+"""FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the message is stored, and not as its broker should."""
 
 
 def _event(_: int, event: events.SendAsked) -> events.SendAsked:
@@ -124,6 +127,33 @@ class legal_message_is_tried(Rule):
         known = asked is not None and asked.legal and (at, event.group, asked.topic) in self.listed
         if known and (event.key,) not in self.chosen:
             yield self.told(f"{at} has not sent {event.key}, and gives it up", at, event.group)
+
+
+class less_safe_message_goes_to_another_broker(Rule):
+    """Who wants it so, and is answered that a message is stored, and not as safely as wished, sends it once more.
+
+    It does so while attempts and time are left. A later answer that the message is refused ends its attempts, too.
+    """
+
+    cite = "DefaultMQProducerImpl#sendDefaultImpl: isRetryAnotherBrokerWhenNotStoreOK"
+    about = "at group"
+    excuses = (clock_was_set("at"),)
+
+    asked = Kept("at key", begins=(Match(events.SendAsked, having=lambda one: one.another),),
+                 value=lambda ms, event: (ms, event))
+    attempts = Kept("at key", begins=(events.SendAttempted,), value=lambda _, event: event.attempt)
+    codes = Kept("at key", begins=(events.SendAnswered,), value=lambda _, event: event.code)
+
+    @on(events.SendTold)
+    def is_told(self, ms: int, at: str, event: events.SendTold) -> Iterator[Told]:
+        begun_ms, asked = self.asked.pop((at, event.key), (ms, None))
+        code = self.codes.get((at, event.key.partition(",")[0]))
+        attempts = self.attempts.pop((at, event.key), 0)
+        if asked is None or code not in _LESS_SAFE or attempts >= asked.attempts:
+            return
+        if ms - begun_ms <= asked.timeout_ms:
+            yield self.told(f"{at} is told {event.status} of {event.key} after {attempts} of {asked.attempts} attempts",
+                            at, event.group, since_ms=begun_ms)
 
 
 class new_topic_is_as_large_as_wished(Rule):

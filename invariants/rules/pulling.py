@@ -22,6 +22,8 @@ from invariants.views import Cache, Limits
 MIB = 1024 * 1024
 _HOLDING = "at client_id group mq"
 _ENDS = events.QueueDropped, events.ConsumerShutDown
+_LEFT_ITS_TABLE = Excuse("the queue has left its table and was not dropped: others pull it, too",
+                         by=events.QueueForgotten, lasts=FOR_EVER)
 _AWAY = Excuse("the queue's broker was away, or stood still", when=broker_was_away)
 
 
@@ -30,8 +32,7 @@ class failed_pull_is_put_off(Rule):
 
     cite = "PullCallback#onException: PULL_TIME_DELAY_MILLS_WHEN_EXCEPTION"
     about = _HOLDING
-    excuses = (clock_was_set("at"), Excuse("the queue has left its table and was not dropped: others pull it, too",
-                               by=events.QueueForgotten, lasts=FOR_EVER))
+    excuses = (clock_was_set("at"), _LEFT_ITS_TABLE)
 
     taken = Kept(_HOLDING, ends=_ENDS, begins=(events.QueueTaken,))
     open = Kept(_HOLDING, ends=(*_ENDS, events.QueueTaken, events.PullAnswered))
@@ -45,6 +46,25 @@ class failed_pull_is_put_off(Rule):
             if since_ms is not None and ms - since_ms < deadlines.PULL_FAILED_MS:
                 yield self.told(f"{at} pulls {queue_text(event.mq)} {ms - since_ms} ms after a pull that was not "
                                 "answered", *key)
+
+
+class found_pull_is_followed_after_its_interval(Rule):
+    """Between a pull that has found something and the next pull of the queue lies the interval that its user wants."""
+
+    cite = "PullCallback#onSuccess: pullInterval, executePullRequestLater"
+    about = _HOLDING
+    excuses = (clock_was_set("at"), _LEFT_ITS_TABLE)
+
+    found = Kept(_HOLDING, ends=(*_ENDS, events.QueueTaken), begins=(events.MessagesFound,))
+
+    @on(events.PullSuspended)
+    def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
+        key = at, *event[:3]
+        since_ms = self.found.pop(key, None)
+        limits = None if since_ms is None else self.views.limits(at, event.group)
+        if since_ms is not None and limits and ms - since_ms < limits.interval_ms:
+            yield self.told(f"{at} pulls {queue_text(event.mq)} {ms - since_ms} ms after it has found something, and "
+                            f"wants to wait for {limits.interval_ms} ms", *key)
 
 
 class pull_asks_as_configured(Rule):
@@ -183,7 +203,10 @@ class cache_is_bounded(Cached):
 
 
 class room_is_filled(Cached, Duty):
-    """Where nothing fails a pull is followed by the next one at once, as long as no more waits than its user wants."""
+    """Where nothing fails a pull is followed by the next one at once, as long as no more waits than its user wants.
+
+    Who wants an interval between pulls waits for that before.
+    """
 
     cite = "PullCallback#onSuccess: executePullRequestImmediately, DefaultMQPushConsumerImpl#pullMessage"
     calm = True
@@ -202,7 +225,9 @@ class room_is_filled(Cached, Duty):
         key = at, *event[:3]
         is_old = ms - self.given_up_ms.get(key, -inf) <= deadlines.pulled(self.bounds)
         if event.code != PullCode.PULL_OFFSET_MOVED and key in self.facts.holdings and not is_old:
+            limits = self.views.limits(at, event.group)
             self.owe(key, ms)
+            self.count_from(key, ms + (limits.interval_ms if limits else 0))
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty; no time counts while there is a reason to wait."""
@@ -211,14 +236,13 @@ class room_is_filled(Cached, Duty):
         yield from super().look(now_ms)
 
     def _may_wait(self, at: str, client_id: str, group: str, mq: MessageQueue) -> bool:
-        """Whether it is suspended, does not run or subscribe the topic, waits for a lock, or for its interval."""
-        limits = self.views.limits(at, group)
+        """Whether it is suspended, does not run or subscribe the topic, or waits for a lock."""
         runs = any(one[:3] == (at, client_id, group) and one.service_state == "RUNNING" and not one.pause
                    for one in self.views.consumers())
         locked = not self.facts.is_orderly(at, group) or any(
             held[:4] == (at, client_id, group, mq) and held.locked for held in self.views.process_queues(at))
         subscribes = mq.topic in self.views.subscribed(at, group)
-        return not (runs and locked and subscribes) or not limits or limits.interval_ms > 0
+        return not (runs and locked and subscribes)
 
 
 # When a pull has to wait ----------------------------------------------------------------------------------------------

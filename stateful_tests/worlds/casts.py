@@ -402,7 +402,7 @@ def far_behind(world: World) -> None:
 def from_a_time(world: World) -> None:
     """Three groups without offsets, of which one begins at the messages of the last half hour; there are older ones.
 
-    The third one begins at those of a time that its users have set: a little before.
+    The third one begins at those of a time that its users have set, a little before, and rests between its pulls.
     """
     servers(world, past=PAST)
     few(world, FROM_FIRST, BY_TIME, BY_SET_TIME)

@@ -86,7 +86,7 @@ ANYHOW = Sending(
             ILLEGAL, IN_TRANSACTION), namespace="shop", config=LONGEST,
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
 TENANTS = tuple(Sending(TOPIC, namespace=name, rests=SELDOM) for name in ("shop", "depot"))
-PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000)
+PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000, retry_another_broker_when_not_store_ok=True)
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))
 ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})
@@ -97,7 +97,7 @@ TO_ALL = replace(ONE, message_model=BROADCASTING, consume_from_where=ConsumeFrom
 TO_ALL_IN_ORDER = replace(TO_ALL, orderly=True)
 FROM_FIRST = replace(ONE, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 BY_TIME = replace(ONE, consumer_group=OTHER_GROUP, consume_from_where=ConsumeFromWhere.CONSUME_FROM_TIMESTAMP)
-BY_SET_TIME = replace(BY_TIME, consumer_group="T", consume_timestamp="20220216074500")
+BY_SET_TIME = replace(BY_TIME, consumer_group="T", consume_timestamp="20220216074500", pull_interval_ms=200)
 RETRIED = replace(FROM_FIRST, max_reconsume_times=2, consume_timeout_minutes=1)
 IN_ORDER = replace(FROM_FIRST, orderly=True)
 RETRIED_IN_ORDER = replace(RETRIED, orderly=True, max_reconsume_times=3)

@@ -350,7 +350,8 @@ class Producer:
         timeout_ms = self.sending.config.send_msg_timeout_ms
         self.node.trace(SendAsked(
             self._group, _joined(messages), self.sending.full_topic, attempts, timeout_ms, self._contents(messages),
-            asynchronous, self.node.now_ms(), legal, half, self.sending.queue_nums))
+            asynchronous, self.node.now_ms(), legal, half, self.sending.queue_nums,
+            self.sending.config.retry_another_broker_when_not_store_ok and not asynchronous))
 
     def _contents(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """What consumers are to be given."""

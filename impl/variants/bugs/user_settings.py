@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 from impl.client import message_queue_selectors
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
+from impl.client.default_send import DefaultSend
+from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.send_result import SendResult
 from impl.client.topic_publish_info import TopicPublishInfo
+from impl.common.message import MessageExt
 from impl.decisions import start_offset
 from impl.decisions.java_arithmetic import absolute32, remainder
 from impl.decisions.java_errors import IndexOutOfBoundsError
 from impl.decisions.names import get_retry_topic
-from impl.variants.variant import around, replace, seeded
+from impl.events import MessagesFound
+from impl.variants.variant import Replacement, around, replace, seeded
 
 Unsubscribes = Callable[[DefaultMQPushConsumerImpl, str], None]
 Updates = Callable[[DefaultMQProducerImpl, str, TopicPublishInfo], None]
@@ -59,6 +64,29 @@ def _take_the_absolute_value_first(hash_code: int, size: int) -> int:
     return place
 
 
+@replace(DefaultSend, "_retries_another_broker")
+def _be_content(self: DefaultSend, result: SendResult | None) -> bool:
+    """One broker has it."""
+    del self, result
+    return False
+
+
+def _paced(factor: int) -> Replacement:
+    """A pull that has found something is followed by the next one after so many times its interval."""
+
+    @replace(PullCallback, "_found")
+    def _found(self: PullCallback, msgs: list[MessageExt]) -> None:
+        consumer, mq, pq = self.consumer, self.pull_request.message_queue, self.pull_request.process_queue
+        interval_ms = factor * consumer.config.pull_interval_ms if msgs else 0
+        if msgs:
+            dispatch, offsets = pq.put_message(msgs), tuple(one.queue_offset for one in msgs)
+            consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
+            consumer.consume_message_service.submit_consume_request(msgs, pq, mq, dispatch_to_consume=dispatch)
+        consumer.pull_message_service.execute_pull_request_later(self.pull_request, interval_ms)
+
+    return _found
+
+
 BUGS = (
     seeded(f"{_GO}: computePullFromWhereWithException", "times-are-of-another-zone",
            "A group that is to begin at a time begins eight hours later.", _read_in_another_zone),
@@ -70,4 +98,9 @@ BUGS = (
     seeded("apache/rocketmq #2421", "least-hash-has-no-queue",
            "A key whose hash code is the least int has no queue: Math.abs leaves it below 0.",
            _take_the_absolute_value_first),
+    seeded("an idea: what a port of a producer forgets", "no-other-broker-is-asked",
+           "retryAnotherBrokerWhenNotStoreOK counts for nothing.", _be_content),
+    seeded(f"{_GO} #640", "intervals-are-in-seconds", "pullInterval counts seconds.", _paced(1_000)),
+    seeded("an idea: what a port of a consumer forgets", "intervals-are-not-kept",
+           "Between pulls there is no pullInterval.", _paced(0)),
 )

@@ -9,7 +9,16 @@ from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
 from impl.events import OrderGiven, ProcessPaused, QueueChosen, SendTold, TopicConfigUpdated
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.histories.applications import CALM, LISTED, NOTHING_LISTED, P, asked, told, tried
+from stateful_tests.rules.histories.applications import (
+    CALM,
+    LISTED,
+    NOTHING_LISTED,
+    P,
+    answered,
+    asked,
+    told,
+    tried,
+)
 from stateful_tests.rules.written import Tables, Written
 
 Told = tuple[int, str, Any]
@@ -50,11 +59,27 @@ def stands_still(ms: int = 1, at: str = P) -> Told:
     return ms, at, ProcessPaused(1_000)
 
 
+ANOTHER = wants(another=True)
 LATER = wants(asynchronous=True)
 ILLEGAL = wants(legal=False)
 TRIED = tried()
 
+SLAVE_IS_LATE = told(5, "FLUSH_SLAVE_TIMEOUT")
+
 HISTORIES = (
+    *(Written("less_safe_message_goes_to_another_broker", (ANOTHER, tried(), answered(code), SLAVE_IS_LATE), kept,
+              says="is told FLUSH_SLAVE_TIMEOUT of k after 1 of 3 attempts")
+      for code, kept in (
+          (10, (asked(0), tried(), answered(10), SLAVE_IS_LATE)), (11, (ANOTHER, tried(), answered(0), SLAVE_IS_LATE)),
+          (12, (ANOTHER, tried(3), answered(12), SLAVE_IS_LATE)),
+          (12, (ANOTHER, tried(), answered(12), (3_001, *SLAVE_IS_LATE[1:]))),
+          (12, (ANOTHER, tried(), answered(12), tried(2), answered(2), SLAVE_IS_LATE)),
+          (12, (ANOTHER, tried(), answered(12, key="j"), SLAVE_IS_LATE)))),
+    Written("less_safe_message_goes_to_another_broker",
+            (ANOTHER, tried(2), answered(12), (3_000, *SLAVE_IS_LATE[1:])), (SLAVE_IS_LATE,), says="after 2 of 3"),
+    Written("less_safe_message_goes_to_another_broker",
+            (wants(another=True, key="k,j"), tried(key="k,j"), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j")),
+            (ANOTHER, tried(), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j"))),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_999)), (asked(0), late(2_998)), says="2998 ms are"),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_997)), (asked(0), TRIED, tried(key="other"))),
     Written("attempt_has_the_time_that_is_left", (LATER, late(3_099, 2)), (LATER, late(3_098, 2)), bounds=PAUSING),

@@ -18,6 +18,7 @@ from impl.events import (
     LockBelieved,
     LocksAnswered,
     LocksHeard,
+    MessagesFound,
     OffsetCorrected,
     OffsetFoundIllegal,
     OffsetSent,
@@ -27,6 +28,7 @@ from impl.events import (
     PullAnswered,
     PullSuspended,
     QueueDropped,
+    QueueForgotten,
     QueuesAssigned,
     QueueTaken,
     WorldHealed,
@@ -123,7 +125,8 @@ def assigned(changed: bool = True) -> Told:
 
 DIVIDED, IN_MIB = LIMITS._replace(topic_messages=20), LIMITS._replace(topic_mib=4)
 TWO = taken(), taken(mq=MQ2), assigned(), assigned()
-FULL = caching(11)
+FULL, RESTS = caching(11), caching(limits=LIMITS._replace(interval_ms=5))
+FOUND = (1, C, MessagesFound(ID, G, MQ, (5,)))
 OVER = answered(), looks(AGAIN_MS + 2), KILLED
 PULLED_MS = deadlines.pulled(CALM)
 LONG_MS = deadlines.handed_over(CALM) + 10
@@ -141,6 +144,14 @@ HISTORIES = (
     Written("failed_pull_is_put_off", (taken(), pulled(2), pulled(9)), (pulled(2), pulled(9))),
     Written("failed_pull_is_put_off", (taken(), pulled(2), pulled(9)),
             ((0, C, ClockJumped(5)), taken(), pulled(2), pulled(9))),
+    *(Written("found_pull_is_followed_after_its_interval", (taken(), FOUND, pulled(5)), kept, RESTS, kept_views=views,
+              says="4 ms after it has found something")
+      for kept, views in (
+          ((taken(), FOUND, pulled(6)), RESTS), ((taken(), pulled(5)), RESTS), ((FOUND, pulled(7), pulled(8)), RESTS),
+          ((FOUND, DROPPED, taken(2), pulled(5)), RESTS), ((FOUND, taken(2), pulled(5)), RESTS),
+          ((FOUND, pulled(5)), caching()), ((FOUND, pulled(5)), Tables(limits=None)))),
+    *(Written("found_pull_is_followed_after_its_interval", (FOUND, pulled(5)), (before, FOUND, pulled(5)), RESTS)
+      for before in ((0, C, ClockJumped(5)), (0, C, QueueForgotten(ID, G, MQ)))),
     Written("pull_asks_as_configured", (pulled(most=1),), (pulled(),), ASKS, says="asks for 1 messages"),
     Written("pull_asks_as_configured", (pulled(by_version=0),), (pulled(),), ASKS, says="by version 0"),
     Written("pull_asks_as_configured", (pulled(by_version=0),), (pulled(by_version=0),), ASKS,
@@ -191,7 +202,9 @@ HISTORIES = (
     *(Written("room_is_filled", (taken(), *OVER), (taken(), *OVER), caching(), kept_views=kept, bounds=CALM)
       for kept in (FULL, caching(consumers=[]), caching(consumers=[ME._replace(pause=True)]), caching(subscribed={}),
                    caching(consumers=[ME._replace(service_state="START_FAILED")]),
-                   caching(limits=LIMITS._replace(interval_ms=5)), caching(calm=False))),
+                   caching(calm=False))),
+    Written("room_is_filled", (taken(), answered(), looks(AGAIN_MS + 7), KILLED),
+            (taken(), answered(), looks(AGAIN_MS + 6), KILLED), RESTS, kept_views=RESTS, bounds=CALM),
     Written("room_is_filled", (IN_ORDER, taken(), *OVER), (IN_ORDER, taken(), *OVER), caching(process_queues=LOCKED),
             kept_views=caching(), bounds=CALM),
     Written("room_is_filled", (taken(), *OVER),
