@@ -214,7 +214,7 @@ class ConsumerTables:
     @property
     def strategy(self) -> AllocateMessageQueueStrategy:
         """How it divides queues."""
-        return self._consumer.rebalance_impl.strategy
+        return self._consumer.config.strategy
 
     @property
     def orderly(self) -> bool:

@@ -19,6 +19,7 @@ from invariants.views.values import QueueRange, Replicated, StoredRecord, Writte
 
 PROPERTY_TAGS, KEY_SEPARATOR = "TAGS", " "  # MessageConst
 _HOUR_MS = 3_600_000
+_STORE_TIME_POSITION = 56  # MessageDecoder: STORETIMESTAMP of a record, whose born host has an IPv4 address
 _Known = tuple[DefaultMessageStore, int, int, tuple[StoredRecord, ...]]
 
 
@@ -225,7 +226,7 @@ class StoreViews:
             return None if store is None else 0
         first = queue.min_logic_offset // CQ_STORE_UNIT_SIZE
         units = [unit for number in range(first, _end(queue)) if (unit := queue.unit(number)) is not None]
-        times = [store.pickup_store_timestamp(unit.offset, unit.size) for unit in units]
+        times = [int.from_bytes(self.log_bytes(broker, unit.offset + _STORE_TIME_POSITION, 8)) for unit in units]
         if times != sorted(times):
             return None
         return next((first + number for number, ms in enumerate(times) if ms >= since_ms), _end(queue))
