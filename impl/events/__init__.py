@@ -33,6 +33,7 @@ from impl.events.consumption import (
 )
 from impl.events.host import (
     HOST_EVENTS as HOST_EVENTS,
+    AnsweredAgain as AnsweredAgain,
     ClockDrifts as ClockDrifts,
     ClockJumped as ClockJumped,
     ConnectionMade as ConnectionMade,

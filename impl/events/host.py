@@ -89,6 +89,13 @@ class DiskFilled(NamedTuple):
     percent: int
 
 
+class AnsweredAgain(NamedTuple):
+    """The process answers a request that it has answered; connection -- as it calls it, opaque -- of the request."""
+
+    connection: str
+    opaque: int
+
+
 class EventDropped(NamedTuple):
     """NettyEventExecutor#putNettyEvent: the queue was full, and an event of a connection is lost."""
 
@@ -101,6 +108,7 @@ class WorldHealed(NamedTuple):
 
 HOST_EVENTS: tuple[type, ...] = (
     ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionMade, ConnectionRefused, ConnectionSevered,
-    PartitionBegan, MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, EventDropped, WorldHealed,
+    PartitionBegan, MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, AnsweredAgain, EventDropped,
+    WorldHealed,
 )
 """All of them."""

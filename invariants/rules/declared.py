@@ -9,7 +9,7 @@ from invariants.rules.rule import RULES, Ascription, Promise, Rule
 __all__ = ["BY_NAME", "CONCEPTS", "RULES"]
 
 CONCEPTS = (
-    "abandoned_queues", "administration", "applications", "ascriptions", "attempts", "beginnings",
+    "abandoned_queues", "administration", "answered_once", "applications", "ascriptions", "attempts", "beginnings",
     "beginnings_of_groups", "begun_again", "broken_connections", "brokered_messages", "busy_brokers",
     "causes_in_groups", "causes_of_locks", "causes_of_offsets", "causes_of_routes", "causes_of_shares", "clients",
     "consumption", "copies", "delays", "deliveries", "expiries", "group_tables", "half_messages", "held_back",

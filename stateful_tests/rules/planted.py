@@ -425,4 +425,5 @@ PLANTED = (
     ("refusals_say_their_code", "repaired+seeded-system-topics-go", "masterless", "calm", 0),
     ("refusals_say_their_code", "repaired+seeded-slave-takes-messages", "masterless", "calm", 0),
     ("producers_know_the_queues", "repaired+seeded-slaves-are-sent-to", "masterless", "calm", 1),
+    ("request_is_answered_once", "repaired+seeded-batches-are-answered-twice", "sending", "calm", 0),
 )

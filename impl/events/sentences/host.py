@@ -47,6 +47,7 @@ SENTENCES: dict[type, Said] = {
     host.ClockDrifts: Said("the clock of {at} runs at another speed from now on ({ppm} millionths)", "clock drifts"),
     host.ForceFailed: Said("a force of {path} fails at {at}", "failed forces"),
     host.DiskFilled: Said(_filled, "changes of the space on disks"),
+    host.AnsweredAgain: Said("{at} answers a request over {connection} once more", "second answers"),
     host.EventDropped: Said("{at} drops the event {name} of a connection: the queue of events is full",
                             "dropped events of connections"),
     host.WorldHealed: Said("all faults have ended", "ends of all faults"),

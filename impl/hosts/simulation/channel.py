@@ -62,11 +62,12 @@ class Channel:
     """One end of a connection: a `Connection` for the code above.
 
     active -- open, as far as this end knows. peer -- the other end, once there is one. used_ms -- true time of the last
-    read or write; stalled_ms -- true time until which the socket takes nothing.
+    read or write; stalled_ms -- true time until which the socket takes nothing. answered -- the requests that this end
+    has answered, by their opaques.
     """
 
-    __slots__ = ("_due_ms", "_inbox", "_opened", "_stalled", "active", "endpoint", "kernel", "network", "peer",
-                 "process", "remote_address", "severed", "stalled_ms", "used_ms")
+    __slots__ = ("_due_ms", "_inbox", "_opened", "_stalled", "active", "answered", "endpoint", "kernel", "network",
+                 "peer", "process", "remote_address", "severed", "stalled_ms", "used_ms")
 
     def __init__(self, network: Network, process: Process, endpoint: Endpoint, remote_address: str) -> None:
         """Not open yet."""
@@ -76,6 +77,7 @@ class Channel:
         self.active = self.severed = self._opened = False
         self.used_ms = self.stalled_ms = self._due_ms = 0
         self._inbox: deque[tuple[Any, Flow | None]] = deque()
+        self.answered: set[int] = set()
         self._stalled = 0
 
     def __deepcopy__(self, memo: object) -> Channel:

@@ -25,7 +25,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from impl.decisions.java_errors import JavaError
-from impl.events.host import EventDropped
+from impl.events.host import AnsweredAgain, EventDropped
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.executor import Pool
 from impl.hosts.simulation.network import Network
@@ -83,9 +83,8 @@ class RequestTask:
             self._answer(response)
 
     def _answer(self, response: Command) -> None:
-        request = self.request
-        if not request.oneway:
-            self.channel.write(on_wire(response, request.opaque, is_response=True))
+        if not self.request.oneway:
+            self._remoting.respond(self.channel, self.request, response)
 
     def return_response(self, code: int, remark: str) -> None:
         """RequestTask#returnResponse: written for one-way requests too."""
@@ -162,8 +161,15 @@ class Remoting:
         self.processor_table[code] = handler, pool or self.callback_pool, rejects
 
     def respond(self, channel: Connection, request: Command, response: Command) -> None:
-        """Write a response with the opaque of its request; a closed channel swallows it."""
-        end_of(channel).write(on_wire(response, request.opaque, is_response=True))
+        """Write a response with the opaque of its request; a closed channel swallows it.
+
+        Only a request that nobody answers is doubled by the network; so any other that is answered again was so here.
+        """
+        end, opaque = end_of(channel), request.opaque
+        if opaque in end.answered and not request.oneway:
+            self.process.kernel.record(self.process.name, AnsweredAgain(end.remote_address, opaque))
+        end.answered.add(opaque)
+        end.write(on_wire(response, opaque, is_response=True))
 
     def received(self, channel: Channel, message: Command) -> None:
         """NettyRemotingAbstract#processMessageReceived: #processResponseCommand or #processRequestCommand."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from impl.broker.abstract_send_message_processor import AbstractSendMessageProcessor
 from impl.broker.admin_broker_processor import AdminBrokerProcessor
 from impl.broker.broker_fast_failure import BrokerFastFailure
+from impl.broker.put_message_answer import put_message_answer
 from impl.broker.refusal import Refusal
+from impl.broker.send_message_processor import SendMessageProcessor
 from impl.common.headers import SendMessageRequestHeader
 from impl.common.request_code import ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.ports.pools import Pool
 from impl.ports.remoting import Command, Connection, RequestTask
+from impl.store.put_message_result import PutMessageFuture
 from impl.variants.variant import Variant, around, replace
 
 
@@ -50,6 +54,20 @@ async def _take_any_name(
     return topic_config
 
 
+@around(SendMessageProcessor, "_send_batch_message")
+def _answer_batches_twice(original: Callable[..., Any]) -> Callable[..., Any]:
+    async def _send_batch_message(
+        self: SendMessageProcessor, channel: Connection, request: Command, topic_config: TopicConfig,
+    ) -> tuple[PutMessageFuture, int]:
+        """Who puts a batch answers, and so does who has called it."""
+        future, queue_id = await original(self, channel, request, topic_config)
+        future.when_complete(lambda result: self.remoting_server.respond(
+            channel, request, put_message_answer(result, self.response_header(), queue_id, self.store)))
+        return future, queue_id
+
+    return _send_batch_message
+
+
 BUGS = (
     Variant(
         "seeded-busy-broker-says-nothing", "bug", "A request waits for a thread of its broker for as long as it takes.",
@@ -66,5 +84,9 @@ BUGS = (
     Variant(
         "seeded-broker-takes-any-topic", "bug", "A broker takes messages for topics that have no legal name.",
         "seeded: a check that was dropped", replacements=(_take_any_name,),
+    ),
+    Variant(
+        "seeded-batches-are-answered-twice", "bug", "A broker answers a batch of messages twice.",
+        "ROCKETMQ-234", replacements=(_answer_batches_twice,),
     ),
 )
