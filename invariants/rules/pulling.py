@@ -202,6 +202,11 @@ class cache_is_bounded(Cached):
             yield self.told(f"{at} pulls {queue_text(event.mq)}: {excess}", at, event.group, event.mq)
 
 
+def _has_left_the_route(rule: Rule, told: Told) -> bool:
+    at, _, group, mq = told.about
+    return mq not in rule.facts.routes.get((at, group, mq.topic), (mq,))
+
+
 class room_is_filled(Cached, Duty):
     """Where nothing fails a pull is followed by the next one at once, as long as no more waits than its user wants.
 
@@ -215,7 +220,9 @@ class room_is_filled(Cached, Duty):
     paid_by = (events.PullSuspended, events.QueueDropped, events.ConsumerStopping)
     late = "{at} has not pulled queue {mq.queue_id} of {mq.topic} at {mq.broker_name} for {waited_ms} ms: there is room"
     excuses = (Excuse("a broker was away, and the one thread that pulls may wait for a connection to it",
-                      when=a_broker_was_away),)
+                      when=a_broker_was_away),
+               Excuse("the client was told of a route without the queue, and may know no address of its broker",
+                      when=_has_left_the_route))
 
     # When a queue was given up last: pulls of that time may be answered, and nothing follows.
     given_up_ms = Kept(_HOLDING, begins=(events.QueueDropped,))

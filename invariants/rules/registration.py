@@ -169,6 +169,28 @@ class changed_groups_are_counted(Rule):
         return self.views.subscription_group_version(at), groups
 
 
+class registration_reaches_all_name_servers(Duty):
+    """Where nothing fails a broker that registers does so at each living name server, whatever becomes of the others.
+
+    It asks all of them at once; or it has tried, and says that this one has not answered SUCCESS.
+    """
+
+    cite = "BrokerOuterAPI#registerBrokerAll: brokerOuterExecutor, registerBrokerTimeoutMills"
+    about = "broker namesrv"
+    calm = True
+    within_ms = deadlines.registered
+    paid_by = (Match(events.BrokerRegistered, of="broker=broker_addr.machine namesrv"),
+               Match(events.RegistrationFailed, of="broker namesrv=namesrv_addr.machine"))
+    excuses = (Excuse("the name server is killed", by=Match(events.ProcessKilled, of="namesrv=at")),
+               Excuse("the broker stops", by=events.BrokerStopping))
+    late = "{broker} has registered, but not at {namesrv}, and has not failed there for {waited_ms} ms"
+
+    @on(events.RegistrationEncoded)
+    def registers(self, ms: int, _: str, event: events.RegistrationEncoded) -> None:
+        for namesrv in self.views.namesrvs():
+            self.owe((event.broker, namesrv), ms)
+
+
 class goodbye_reaches_all_name_servers(Rule):
     """A broker that shuts down says goodbye to each name server that answers, whatever becomes of the others."""
 

@@ -426,4 +426,5 @@ PLANTED = (
     ("refusals_say_their_code", "repaired+seeded-slave-takes-messages", "masterless", "calm", 0),
     ("producers_know_the_queues", "repaired+seeded-slaves-are-sent-to", "masterless", "calm", 1),
     ("request_is_answered_once", "repaired+seeded-batches-are-answered-twice", "sending", "calm", 0),
+    ("registration_reaches_all_name_servers", "repaired+seeded-registration-ends-at-an-error", "passers_by", "calm", 3),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 
 from impl.broker import admin_broker_processor
-from impl.broker.broker_outer_api import UNREGISTER_BROKER_TIMEOUT_MS, BrokerOuterAPI
+from impl.broker.broker_outer_api import UNREGISTER_BROKER_TIMEOUT_MS, BrokerOuterAPI, RegisterResult
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.controller import BrokerController
 from impl.broker.examination_processor import ExaminationProcessor
@@ -14,14 +14,14 @@ from impl.broker.slave_synchronize import SlaveSynchronize
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client import topic_publish_info
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
-from impl.common.headers import RegisterBrokerRequestHeader
+from impl.common.headers import RegisterBrokerBody, RegisterBrokerRequestHeader
 from impl.common.request_code import RequestCode
-from impl.common.topic_config import TopicConfig
+from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.flags import PERM_INHERIT, PERM_WRITE
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID
 from impl.decisions.route_queues import PublishQueues, TopicRouteData
-from impl.events import RegistrationFailed
+from impl.events import RegistrationEncoded, RegistrationFailed
 from impl.namesrv.route_info_manager import PickedUpRoute, RouteInfoManager
 from impl.ports.remoting import Command
 from impl.store.store_tables import StoreTables
@@ -102,6 +102,25 @@ async def _stop_at_an_error(self: BrokerOuterAPI, header: RegisterBrokerRequestH
         except JavaError as error:
             self.node.trace(RegistrationFailed(self.node.name, addr, error.java_class))
             return
+
+
+@replace(BrokerOuterAPI, "register_broker_all")
+async def _register_up_to_an_error(
+    self: BrokerOuterAPI, header: RegisterBrokerRequestHeader, wrapper: TopicConfigSerializeWrapper, timeout_ms: int, *,
+    oneway: bool, increment: bool,
+) -> list[RegisterResult]:
+    """Behind a name server that is away no other one hears of it."""
+    encoded = await self._encoded(wrapper)
+    version, topics = encoded.data_version, frozenset(encoded.topic_config_table or ())
+    self.node.trace(RegistrationEncoded(self.node.name, (version.timestamp, version.counter), topics, increment))
+    body, results = RegisterBrokerBody(encoded, []), []
+    for addr in self.remoting_client.get_name_server_address_list() or []:
+        try:
+            results.append(await self._register_broker(addr, header, body, timeout_ms, oneway=oneway))
+        except JavaError as error:
+            self.node.trace(RegistrationFailed(self.node.name, addr, error.java_class))
+            break
+    return [one for one in results if one is not None]
 
 
 @around(BrokerController, "shutdown")
@@ -235,5 +254,9 @@ BUGS = (
     Variant(
         "seeded-slave-counts-itself", "bug", "A slave has another version of its topics than its master.",
         "apache/rocketmq #9777", replacements=(_count_itself,),
+    ),
+    Variant(
+        "seeded-registration-ends-at-an-error", "bug", "A broker registers at no name server behind one that is away.",
+        "mxsm/rocketmq-rust #805", replacements=(_register_up_to_an_error,),
     ),
 )

@@ -31,6 +31,7 @@ from impl.events import (
     QueueForgotten,
     QueuesAssigned,
     QueueTaken,
+    RouteUpdated,
     WorldHealed,
 )
 from invariants.rules import deadlines
@@ -77,6 +78,11 @@ def corrected(offset: int, ms: int = 3) -> Told:
 def moved(offset: int, code: PullCode = PullCode.PULL_OFFSET_MOVED) -> Told:
     """A broker says where a pull is to go on."""
     return 0, C, PullAnswered(ID, G, MQ, code, offset)
+
+
+def knows(*mqs: MessageQueue) -> Told:
+    """A client is told of a route."""
+    return 0, C, RouteUpdated(ID, G, "orders", frozenset(mqs))
 
 
 def looks(ms: int) -> Told:
@@ -217,6 +223,7 @@ HISTORIES = (
     *(Written("room_is_filled", (BROKER_STARTS, ends, (1, B, BrokerStarted(B, B, 0)), taken(LONG_MS), *LONG_OVER),
               (BROKER_STARTS, ends, taken(LONG_MS), *LONG_OVER), caching(), bounds=CALM)
       for ends in ((1, B, ProcessKilled(1, power_loss=True)), (1, B, BrokerStopping(B)))),
+    Written("room_is_filled", (knows(MQ), taken(), *OVER), (knows(MQ2), taken(), *OVER), caching(), bounds=CALM),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS)),
             Tables(consumers=[ME._replace(pause=True)]), bounds=CALM),
     Written("suspended_consumer_does_not_pull", (SUSPENDED, pulled(BEGUN_MS + 1)), (SUSPENDED, pulled(BEGUN_MS + 1)),

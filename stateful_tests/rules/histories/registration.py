@@ -43,15 +43,23 @@ def has_groups(*versions: int, nums: tuple[int, ...] = (1, 2)) -> Tables:
                   group_config=Turns(*((one,) for one in nums if one)))
 
 
-def dies(*, power_loss: bool = False) -> tuple[int, str, Any]:
+def dies(*, power_loss: bool = False, at: str = B) -> tuple[int, str, Any]:
     """Its process ends."""
-    return 2, B, ProcessKilled(1, power_loss)
+    return 2, at, ProcessKilled(1, power_loss)
 
 
 MASTER, SLAVE = ((3, B, BrokerStarted(B, B, broker_id)) for broker_id in (0, 1))
 STARTED, STOPS, ENDS = (0, B, BrokerStarted(B, B, 0)), (1, B, BrokerStopping(B)), (4, B, BrokerShutDown(B))
 HEARD, FAILED = (2, NS, BrokerUnregistered(NS, B, 0, ADDR)), (2, B, RegistrationFailed(B, f"{NS}:9876", "E"))
 ONE_SERVER = Tables(namesrvs=[NS])
+REACHES = "registration_reaches_all_name_servers"
+
+
+def registered(at: str = NS, addr: str = ADDR) -> tuple[int, str, Any]:
+    """A name server has a broker."""
+    return 2, at, BrokerRegistered(at, B, 0, addr, f"{addr[:8]}:1", (5, 4), frozenset())
+
+
 
 HISTORIES = (
     Written(
@@ -111,4 +119,11 @@ HISTORIES = (
             (STARTED, STOPS, (1, *HEARD[1:]), ENDS), views=ONE_SERVER),
     Written("goodbye_reaches_all_name_servers", (STARTED, STOPS, ENDS), (STARTED, STOPS, ENDS), views=ONE_SERVER,
             kept_views=Tables(namesrvs=[NS], calm=False)),
+    *(Written(REACHES, (STARTED, counts(1, 4)), (STARTED, counts(1, 4), other), views=ONE_SERVER,
+              says="broker-a has registered, but not at nameserver1")
+      for other in (registered(), FAILED, dies(at=NS), STOPS)),
+    *(Written(REACHES, (STARTED, counts(1, 4), other), (STARTED, counts(1, 4), registered()), views=ONE_SERVER)
+      for other in (registered("nameserver2"), registered(addr="broker-b:10911"), dies(at="nameserver2"))),
+    *(Written(REACHES, (STARTED, counts(1, 4)), (STARTED, counts(1, 4)), views=ONE_SERVER, kept_views=views)
+      for views in (Tables(namesrvs=[]), Tables(namesrvs=[NS], calm=False))),
 )
