@@ -12,6 +12,7 @@ No fault is injected here; this is what 4.9.3 makes of those of the network. Wha
   clock jumps forward (NettyRemotingAbstract#scanResponseTable);
 * a one-way message needs a permit, waits for one as long as its timeout says, and gives it back when the write is
   done, a stalled write late (NettyRemotingAbstract#invokeOnewayImpl);
+* what is no command, as bytes of replication, closes its connection (NettyDecoder#decode);
 * channel events wait in one queue for one thread, which drops what comes when more than 10,000 wait
   (NettyRemotingAbstract.NettyEventExecutor#putNettyEvent).
 
@@ -173,6 +174,9 @@ class Remoting:
 
     def received(self, channel: Channel, message: Command) -> None:
         """NettyRemotingAbstract#processMessageReceived: #processResponseCommand or #processRequestCommand."""
+        if message.__class__ is not Command:
+            channel.close()
+            return
         if message.is_response:
             waiting = self.response_table.pop(message.opaque, None)
             if waiting is not None:

@@ -12,12 +12,13 @@ import pytest
 
 from impl.common.heartbeat_data import ConsumerData, HeartbeatData
 from impl.decisions.java_errors import JavaRuntimeError
-from impl.events import NameServerChosen
+from impl.events import AnsweredAgain, NameServerChosen
 from impl.hosts.simulation.channel import IDLE_MS
 from impl.hosts.simulation.host import Simulation
 from impl.hosts.simulation.profile import FaultProfile
 from impl.hosts.simulation.remoting import Remoting
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
+from impl.ports.byte_stream import SelectableStream
 from impl.ports.node import Node
 from impl.ports.remoting import (
     Command,
@@ -496,3 +497,33 @@ def test_connect_errors_name_the_address_and_remoting_errors_their_java_class() 
     assert RemotingConnectError("b:1").java_class == "org.apache.rocketmq.remoting.exception.RemotingConnectException"
     assert str(Command(34)) == "34"
     assert str(Command(0, is_response=True)) == "response 0"
+
+
+def test_bytes_that_are_no_command_close_their_connection(world: World) -> None:
+    node = world.simulation.nodes["client"]
+    found: list[SelectableStream | None] = []
+
+    async def write() -> None:
+        stream = await node.open_stream(ADDRESS)
+        found.append(stream)
+        assert stream is not None
+        stream.write(bytes(8))
+
+    node.spawn("HAClient", write())
+    assert [text for _, text in world.run(100)] == ["CONNECT", "CLOSE"]
+    (stream,) = found
+    assert stream is not None
+    assert stream.read(1) is None
+
+
+def test_who_answers_a_request_again_is_reported_but_not_for_one_that_wants_no_answer(world: World) -> None:
+    world.sync("asked", SILENT)
+    world.start("oneway", world.client.invoke_oneway(ADDRESS, Command(SILENT), 3_000))
+    world.run(10)
+    for channel, request in world.server.silent:
+        for _ in range(2):
+            world.server.remoting.respond(channel, request, Command(0))
+    again = [event for _, _, event in world.simulation.kernel.records if isinstance(event, AnsweredAgain)]
+    assert again == [AnsweredAgain(channel.remote_address, request.opaque)
+                     for channel, request in world.server.silent if not request.oneway]
+    assert len(again) == 1
