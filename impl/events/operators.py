@@ -49,7 +49,10 @@ class InquiryMade(NamedTuple):
 
 
 class InquiryAnswered(NamedTuple):
-    """The server has answered; see InquiryMade. answer -- in tuples, sorted; empty where there is nothing to tell."""
+    """The server has answered; see InquiryMade.
+
+    answer -- in tuples, sorted; empty where there is nothing to tell; "code" and the code of who does not say SUCCESS.
+    """
 
     server: str
     what: str

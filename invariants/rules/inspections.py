@@ -15,14 +15,27 @@ from invariants.views import Views
 
 Answer = tuple[Any, ...]
 _NOBODY_KNOWS = object()
+SYSTEM_ERROR, TOPIC_NOT_EXIST, QUERY_NOT_FOUND, CONSUMER_NOT_ONLINE = 1, 17, 22, 206  # ResponseCode
+
+
+def refused(code: int) -> Answer:
+    """What an operator is told who is not answered SUCCESS."""
+    return "code", code
+
+
+_NOTHING = {"key values": refused(QUERY_NOT_FOUND), "producers": refused(SYSTEM_ERROR)}
+"""What a server says of nothing, if there never was anything; else it says that there is nothing now."""
 
 
 class operators_are_told_what_is_so(Rule):
-    """An operator who asks a server for its tables is told what it had, if that has not changed meanwhile."""
+    """An operator who asks a server for its tables is told what it had, if that has not changed meanwhile.
+
+    Of what is not there he is told by the code that says so.
+    """
 
     cite = ("AdminBrokerProcessor#getConsumeStats, #getTopicStatsInfo, #getConsumerConnectionList, "
             "#getProducerConnectionList, #queryTopicConsumeByWho, Broker2Client#getConsumeStatus, "
-            "#getEarliestMsgStoretime, QueryMessageProcessor#viewMessageById, "
+            "#getEarliestMsgStoretime, #queryConsumeQueue, QueryMessageProcessor#viewMessageById, "
             "RouteInfoManager#getTopicsByCluster, #getSystemTopicList, #getUnitTopics, KVConfigManager#getKVConfig")
     about = "server what name"
     calm = True
@@ -38,7 +51,8 @@ class operators_are_told_what_is_so(Rule):
     def answers(self, _: int, at: str, event: events.InquiryAnswered) -> Iterator[Told]:
         before = self.asked.pop(tuple(event[:4]), _NOBODY_KNOWS)
         now = _NOBODY_KNOWS if before is _NOBODY_KNOWS else as_it_is(self.views, *event[:3])
-        if before is not _NOBODY_KNOWS and before == now != event.answer:
+        answer = () if event.answer == _NOTHING.get(event.what) else event.answer
+        if before is not _NOBODY_KNOWS and before == now != answer:
             yield self.told(f"{at} asks {event.server} for the {event.what} of {event.name}, and is told "
                             f"{event.answer} for {now}", *event[:3])
 
@@ -62,7 +76,9 @@ def _consume_stats(views: Views, server: str, group: str, topic: str) -> Answer:
 def _topic_stats(views: Views, server: str, topic: str) -> Answer:
     """Of each queue to write its ends, and when its last message was stored."""
     data = views.topics(server).get(topic)
-    ends = [] if data is None else [views.stored_at(server, topic, one) for one in range(data.write_queue_nums)]
+    if data is None:
+        return refused(TOPIC_NOT_EXIST)
+    ends = [views.stored_at(server, topic, one) for one in range(data.write_queue_nums)]
     return tuple((queue_id, found.min_offset, found.max_offset,
                   views.stored_ms(server, topic, queue_id, found.max_offset - 1) or 0)
                  for queue_id, found in enumerate(ends) if found is not None)
@@ -72,7 +88,7 @@ def _consumers(views: Views, server: str, group: str) -> Answer:
     """How the group consumes, who its members are, and what they subscribe."""
     consumed = views.consumed_as(server, group)
     subscribed = views.subscriptions(server, group).items()
-    return () if consumed is None else (
+    return refused(CONSUMER_NOT_ONLINE) if consumed is None else (
         *consumed, _pairs(views.members(server, group)),
         tuple(sorted((topic, one.sub_string, one.sub_version) for topic, one in subscribed)))
 
@@ -92,7 +108,7 @@ def _progress(views: Views, server: str, group: str, topic: str) -> Any:
     running = {one.machine for one in views.consumers() if one.group == group and one.service_state == "RUNNING"}
     if not running.issuperset(members):
         return object()
-    return tuple(sorted((str(who), tuple(sorted(
+    return refused(SYSTEM_ERROR) if not members else tuple(sorted((str(who), tuple(sorted(
         (mq, offset) for mq, offset in views.offsets(machine, group).items() if mq.topic == topic)))
         for machine, who in members.items()))
 
@@ -117,6 +133,16 @@ def _earliest(views: Views, server: str, topic: str, queue_id: str) -> Answer:
     found = views.stored_at(server, topic, int(queue_id))
     ms = None if found is None else views.stored_ms(server, topic, int(queue_id), found.min_offset)
     return (-1 if ms is None else ms,)
+
+
+def _units(views: Views, server: str, topic: str, queue_id: str, first: str, most: str) -> Answer:
+    """Both ends of a queue, and where in the log the messages are that its units name; they lie in one file."""
+    ends = views.queue_units(server).get((topic, int(queue_id)))
+    if ends is None:
+        return refused(SYSTEM_ERROR)
+    named = range(int(first), min(int(first) + int(most), ends[1]))
+    found = tuple(views.queue_unit(server, topic, int(queue_id), one) for one in named)
+    return (*ends, found) if found else ()
 
 
 def _topics_of_broker(views: Views, server: str) -> Answer:
@@ -153,7 +179,7 @@ def _route(views: Views, server: str, topic: str) -> Answer:
         if name in names:
             addresses.setdefault(name, []).append((broker_id, addr))
     order = views.key_values(server).get(f"{ORDER_TOPIC_CONFIG} {topic}") if views.says_order(server) else None
-    return () if not addresses else (
+    return refused(TOPIC_NOT_EXIST) if not addresses else (
         tuple(sorted(map(tuple, datas))), tuple((name, tuple(found)) for name, found in addresses.items()), order)
 
 
@@ -171,7 +197,7 @@ def _key_values(views: Views, server: str, namespace: str) -> Answer:
 
 def _key_value(views: Views, server: str, namespace: str, key: str) -> Answer:
     values = views.key_values(server)
-    return (values[f"{namespace} {key}"],) if f"{namespace} {key}" in values else ()
+    return (values[f"{namespace} {key}"],) if f"{namespace} {key}" in values else refused(QUERY_NOT_FOUND)
 
 
 def _pairs(table: dict[str, Any]) -> Answer:
@@ -181,9 +207,9 @@ def _pairs(table: dict[str, Any]) -> Answer:
 ASKED_FOR: dict[str, Callable[..., Any]] = {
     "consume stats": _consume_stats, "topic stats": _topic_stats, "consumers": _consumers, "producers": _producers,
     "consuming groups": _who_consumes, "progress": _progress, "end": _end_of, "begin": _begin_of,
-    "message": _message, "earliest message": _earliest,
+    "message": _message, "earliest message": _earliest, "units": _units,
     "broker's topics": _topics_of_broker, "broker's groups": _groups_of_broker,
-    "members": lambda views, server, group: tuple(views.listed(server, group)),
+    "members": lambda views, server, group: tuple(views.listed(server, group)) or refused(SYSTEM_ERROR),
     "routed topics": lambda views, server: tuple(sorted(views.queue_datas(server))),
     "cluster's topics": _topics_of_cluster, "system topics": _system_topics, "clusters": _clusters,
     "route": _route,

@@ -427,4 +427,7 @@ PLANTED = (
     ("producers_know_the_queues", "repaired+seeded-slaves-are-sent-to", "masterless", "calm", 1),
     ("request_is_answered_once", "repaired+seeded-batches-are-answered-twice", "sending", "calm", 0),
     ("registration_reaches_all_name_servers", "repaired+seeded-registration-ends-at-an-error", "passers_by", "calm", 3),
+    ("operators_are_told_what_is_so", "repaired+seeded-units-are-not-shown", "searched", "calm", 0),
+    ("message_is_found_by_its_key", "repaired+seeded-unique-keys-find-nothing", "asked", "calm", 0),
+    ("operators_are_told_what_is_so", "repaired+seeded-missing-key-is-an-error", "inspected", "calm", 1),
 )

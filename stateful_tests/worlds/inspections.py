@@ -12,6 +12,7 @@ from impl.common.request_code import RequestCode, ResponseCode
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.events import InquiryAnswered, InquiryMade
 from impl.ports.remoting import Command
+from invariants.rules.inspections import refused
 from stateful_tests.worlds.deeds import (
     GROUP,
     OPERATOR,
@@ -98,7 +99,7 @@ def ask_all(world: World, server: str, address: str, questions: Sequence[Questio
 
 
 def _said(inquiry: Inquiry, answer: Command) -> tuple[Any, ...]:
-    return inquiry.said(answer) if answer.code == ResponseCode.SUCCESS else ()
+    return inquiry.said(answer) if answer.code == ResponseCode.SUCCESS else refused(int(answer.code))
 
 
 def _inquire(world: World, server: str, address: str, inquiries: dict[str, Inquiry]) -> Done:

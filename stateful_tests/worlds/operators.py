@@ -103,7 +103,8 @@ def _ask_for(world: World, broker: str, key: str) -> Done:
     stored = [ms for _, ms in world.views.keyed(broker, TOPIC, key)]
     at_ms = one_of(world, "when", stored[-KEPT_IN_MIND:])
     window_ms = at_ms - AROUND_MS, at_ms + AROUND_MS
-    header = headers.QueryMessageRequestHeader(TOPIC, key, MOST_FOUND, *window_ms)
+    header = headers.QueryMessageRequestHeader(
+        TOPIC, key, MOST_FOUND, *window_ms, unique_key=key not in KEYS)
     request = Command(RequestCode.QUERY_MESSAGE, header=header)
     client, address, node = world.testers[OPERATOR], world.brokers[broker].broker_addr, world.simulation.nodes[OPERATOR]
 

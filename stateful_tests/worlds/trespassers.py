@@ -25,6 +25,7 @@ from impl.decisions.start_offset import ConsumeFromWhere
 from impl.decisions.subscription import SUB_ALL, build_subscription_data
 from impl.events import SpokenOnce
 from impl.ports.remoting import Command
+from invariants.rules.inspections import refused
 from invariants.rules.permissions import MAY_READ
 from stateful_tests.worlds.deeds import (
     OPERATOR,
@@ -51,8 +52,8 @@ LOCK_TRIES_MS = ((0, 0), (28_000, 1), (58_000, 2), (62_000, 1), (64_000, 0), (10
 """How long after its first request a stranger asks for a lock, and as whom: for what is another's, too."""
 SILENT_EVERY_MS, SILENT_TIMES = 20_000, 60
 """How often a broker that registers no more asks for something else, and how many times."""
-RECENT = 64
-"""Among so many of the last messages one is chosen."""
+RECENT, UNITS = 64, 4
+"""Among so many of the last messages one is chosen; and so many units of a queue are asked for."""
 WRONGS = (("another group", "strangers", 0), ("another place in the queue", None, 1))
 """Of a half message that is to be ended, what is wrong: who ends it, and how far behind its place in the queue."""
 
@@ -123,6 +124,10 @@ def look_for_a_message(world: World) -> Done:
         RequestCode.VIEW_MESSAGE_BY_ID, headers.ViewMessageRequestHeader(offset)), _shown) for offset in offsets]
     questions.append(Question("earliest message", f"{TOPIC} {queue_id}", Command(
         RequestCode.GET_EARLIEST_MSG_STORETIME, headers.QueueOffsetRequestHeader(TOPIC, queue_id)), _earliest))
+    first = world.views.queue_units(broker).get((TOPIC, queue_id), (0, 0))[0]
+    header = headers.QueryConsumeQueueRequestHeader(TOPIC, queue_id, first, UNITS)
+    questions.append(Question("units", f"{TOPIC} {queue_id} {first} {UNITS}", Command(
+        RequestCode.QUERY_CONSUME_QUEUE, header), _units))
     ask_all(world, broker, world.brokers[broker].broker_addr, questions)
     ask_for_shared_keys(world, broker)
     return broker, f"is asked for the messages at {', '.join(map(str, offsets))}, and for the first one of {queue_id}"
@@ -191,6 +196,14 @@ def _shown(answer: Command) -> tuple[Any, ...]:
     """Of a message where it is, and its key."""
     found = decodes(ByteBuffer(answer.body or b"")) if answer.code == ResponseCode.SUCCESS else ()
     return tuple((one.commit_log_offset, one.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)) for one in found)
+
+
+def _units(answer: Command) -> tuple[Any, ...]:
+    """Of units of a queue both its ends, and the offsets in the log."""
+    if answer.code != ResponseCode.SUCCESS or answer.body is None:
+        return () if answer.code == ResponseCode.SUCCESS else refused(int(answer.code))
+    body = answer.body
+    return body.min_queue_index, body.max_queue_index, tuple(one.physic_offset for one in body.queue_data)
 
 
 def _earliest(answer: Command) -> tuple[Any, ...]:

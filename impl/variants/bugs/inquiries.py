@@ -6,13 +6,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace as copy_of
 from typing import Any
 
+from impl.broker import store_admin_processor
 from impl.broker.broker2client import Broker2Client
 from impl.broker.pull_request_hold_service import PullRequestHoldService
+from impl.broker.query_message_processor import QueryMessageProcessor
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
-from impl.common.headers import ResetOffsetRequestHeader
+from impl.common.headers import ConsumeQueueData, ResetOffsetRequestHeader
 from impl.common.message import MessageExt
+from impl.common.request_code import ResponseCode
 from impl.decisions import index_slots, transaction_check
-from impl.ports.remoting import Command
+from impl.namesrv.request_handlers import DefaultRequestProcessor
+from impl.ports.remoting import Command, Connection
+from impl.store.consume_queue import ConsumeQueue
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.index_service import IndexService
 from impl.variants.variant import Variant, around, replace
@@ -82,6 +87,35 @@ def _forget_whom_it_does_not_concern(original: Callable[..., None]) -> Callable[
     return _notify
 
 
+@replace(store_admin_processor, "_units")
+def _show_none(queue: ConsumeQueue, first_index: int, max_count: int) -> tuple[ConsumeQueueData, ...] | None:
+    """An empty list, where there is a unit at the index."""
+    del max_count
+    return None if queue.unit(first_index) is None else ()
+
+
+@around(QueryMessageProcessor, "query_message")
+def _none_by_default(original: Callable[..., Command]) -> Callable[..., Command]:
+    def query_message(self: QueryMessageProcessor, channel: Connection, request: Command) -> Command:
+        """The number that a broker is set to give has no default."""
+        header = request.header
+        asked = header._replace(max_num=0, unique_key=False) if header.unique_key else header
+        return original(self, channel, request._replace(header=asked))
+
+    return query_message
+
+
+@around(DefaultRequestProcessor, "get_kv_config")
+def _missing_is_an_error(original: Callable[..., Command]) -> Callable[..., Command]:
+    def get_kv_config(self: DefaultRequestProcessor, channel: Connection, request: Command) -> Command:
+        """Whatever goes wrong has one code."""
+        answer = original(self, channel, request)
+        missing = answer.code == ResponseCode.QUERY_NOT_FOUND
+        return answer._replace(code=ResponseCode.SYSTEM_ERROR) if missing else answer
+
+    return get_kv_config
+
+
 _IDEA = "an idea: faults of other ports"
 
 BUGS = (
@@ -99,4 +133,10 @@ BUGS = (
             _IDEA, replacements=(_note_the_wrong_offset,)),
     Variant("seeded-other-tag-forgets-the-pull", "bug", "A pull that a message of another tag has woken is lost.",
             _IDEA, replacements=(_forget_whom_it_does_not_concern,)),
+    Variant("seeded-units-are-not-shown", "bug", "Who asks for units of a queue is shown none.",
+            "apache/rocketmq #1787", replacements=(_show_none,)),
+    Variant("seeded-unique-keys-find-nothing", "bug", "A query by unique key finds nothing.",
+            "mxsm/rocketmq-rust #4623", replacements=(_none_by_default,)),
+    Variant("seeded-missing-key-is-an-error", "bug", "Who asks for a key without value is told of an error.",
+            "mxsm/rocketmq-rust #2134", replacements=(_missing_is_an_error,)),
 )
