@@ -12,6 +12,7 @@ from impl.variants.bugs import (
     copies,
     corners,
     expiries,
+    failing,
     flushing,
     full_batches,
     full_files,
@@ -93,7 +94,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
     *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS, *records.BUGS,
-    *user_settings.BUGS,
+    *user_settings.BUGS, *failing.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

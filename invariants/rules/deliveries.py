@@ -23,6 +23,7 @@ from impl.events import (
     MessagesAnswered,
     MessagesGiven,
     ProcessKilled,
+    QueueTaken,
     SendAttempted,
     TopicConfigDeleted,
     TopicConfigUpdated,
@@ -40,7 +41,7 @@ from invariants.rules.delays import (
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
-from invariants.rules.past import Reported
+from invariants.rules.past import Reported, place_of
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import StoredRecord
 
@@ -303,8 +304,9 @@ class every_message_is_settled(Delivered):
     excuses = (
         Excuse("the broker of its copy for another try has deleted the file of its log in which the copy was",
                when=lambda rule, told: copy_was_deleted(rule, told.about[0], told.about[2])),
-        Excuse("a member that has its queue, or one of the retry topic, has no thread that a listener gives back",
-               when=lambda rule, told: rule.has_no_thread(*told.about[:2])),
+        Excuse("a member that has its queue, or one of the retry topic if it waits there, has no thread that a "
+               "listener gives back, and has not given it to one since it has the queue",
+               when=lambda rule, told: rule.has_no_thread(*told.about)),
         Excuse("its broker has lost its queue with its power, and could not force the table of topics before",
                when=lambda rule, told: any(map(rule.was_not_forced, rule.without_queue(*told.about)))),
         cause("U4", "a member of the group does not subscribe the topic",
@@ -331,12 +333,21 @@ class every_message_is_settled(Delivered):
         return any(topic not in self.views.subscribed(one.machine, group) for one in self.views.in_service()
                    if one.group == group and not self.facts.is_refused(group, one.client_id))
 
-    def has_no_thread(self, group: str, mq: MessageQueue) -> bool:
-        """Whether who has the queue, or one of the retry topic, has only threads that listeners do not give back."""
-        members = {at for at, _, of, held in self.facts.holdings
-                   if of == group and (held == mq or held.topic == get_retry_topic(group))}
+    def has_no_thread(self, group: str, mq: MessageQueue, key: str) -> bool:
+        """Whether who is to give it to a listener has only threads that listeners do not give back.
+
+        What a listener was given there is sent back when it has expired, by a thread that no listener has.
+        """
+        is_copied = next_copy(self, group, key) is not None
+        holdings = {(at, held) for at, _, of, held in self.facts.holdings if of == group and (
+            held.topic == get_retry_topic(group) if is_copied else held == mq)}
         return any(threads_held(self.past, at, group) >= (self.views.consume_threads(at, group) or inf)
-                   for at in members)
+                   and not self._was_given(at, group, held, key) for at, held in holdings)
+
+    def _was_given(self, at: str, group: str, mq: MessageQueue, key: str) -> bool:
+        """Whether a member has given a message to a listener since it has its queue."""
+        taken = place_of(self.past.last(QueueTaken, at=at, group=group, mq=mq))
+        return any(key in one.event.keys for one in self.past.of(MessagesGiven, since=taken, at=at, group=group, mq=mq))
 
     def without_queue(self, group: str, mq: MessageQueue, key: str) -> list[Reported]:
         """The losses of power of a broker since it put a message that was not sent back, and has no queue any more."""

@@ -430,4 +430,9 @@ PLANTED = (
     ("operators_are_told_what_is_so", "repaired+seeded-units-are-not-shown", "searched", "calm", 0),
     ("message_is_found_by_its_key", "repaired+seeded-unique-keys-find-nothing", "asked", "calm", 0),
     ("operators_are_told_what_is_so", "repaired+seeded-missing-key-is-an-error", "inspected", "calm", 1),
+    ("attempts_are_bounded", "repaired+seeded-back-to-the-store-host", "moved_retries", "calm", 0),
+    ("expired_was_had_too_long", "repaired+seeded-unseen-has-expired", "few_threads", "calm", 0),
+    ("every_message_is_settled", "repaired+seeded-cleaner-ends-at-the-unseen", "few_threads", "calm", 0),
+    ("failed_is_settled_when_it_is_kept", "repaired+seeded-retry-copy-is-half", "failing_transactions", "calm", 0),
+    ("taken_queue_begins_where_it_was_left", "repaired+seeded-stale-pull-moves-its-queue", "polled_seldom", "calm", 1),
 )

@@ -13,7 +13,7 @@ from impl.common.topic_config import TopicConfig
 from impl.store.message_store_config import BrokerRole, FlushDiskType
 from stateful_tests.worlds import operators
 from stateful_tests.worlds.deeds import BROKERS, GROUP, OLD_TOPIC, OTHER_TOPIC, TOPIC
-from stateful_tests.worlds.listeners import SUCCESS, Listener, SlowListener
+from stateful_tests.worlds.listeners import NEVER, SUCCESS, Listener, SlowListener
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.parts import (
@@ -37,6 +37,7 @@ from stateful_tests.worlds.parts import (
     FEW_MIB,
     FEW_MIB_OF_A_TOPIC,
     FEW_OF_A_TOPIC,
+    FEW_PULLS,
     FEW_TO_POLL,
     FIVE,
     FROM_FIRST,
@@ -57,6 +58,7 @@ from stateful_tests.worlds.parts import (
     POLLING_TAGS,
     PRODUCER,
     RETRIED,
+    RETRIED_IN_ORDER,
     SELDOM,
     SELECTING,
     SLOWLY,
@@ -64,12 +66,14 @@ from stateful_tests.worlds.parts import (
     TAGGED,
     TENANTS,
     TO_ALL,
+    TRANSACTION_MS,
     UNEVEN,
     WITH_INVOICES,
 )
 from stateful_tests.worlds.producers import (
     ASYNC,
     BODY_BYTES,
+    IN_TRANSACTION,
     KEYS,
     ORDERED,
     SYNC,
@@ -215,6 +219,17 @@ def polled(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC))
 
 
+def polled_seldom(world: World) -> None:
+    """A world like `polled`, whose messages come now and then: pulls are held; who assigns has a thread for each."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world)
+    for machine in (*CONSUMERS[:2], *SPARE[:1]):
+        world.add_puller(machine, POLLING, idle=machine in SPARE)
+    for left in range(4):
+        world.add_puller(f"assigner{left + 1}", replace(FEW_PULLS, share=(4, left)))
+    world.add_producer(PRODUCER, Sending(TOPIC, rests=SELDOM))
+
+
 def polled_by_topic(world: World) -> None:
     """A world like `polled`, whose members subscribe two topics each; one of them grows."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
@@ -307,6 +322,24 @@ def sending(
         senders(world, *sendings)
 
     return build
+
+
+def few_threads(world: World) -> None:
+    """A world like `stored`, whose members have two threads for their listeners, which are slow or do not return."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.fates, world.listener = (NEVER,), SlowListener
+    servers(world)
+    few(world, replace(RETRIED, consume_thread_min=2, consume_thread_max=2))
+    world.add_producer(PRODUCER, Sending(TOPIC, rests=SELDOM))
+
+
+def failing_transactions(world: World) -> None:
+    """A world like `stored`, whose messages are committed by transactions; listeners fail, of one group in order."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    world.fates = FAILS
+    servers(world, transaction_check_interval_ms=CHECK_EVERY_MS)
+    few(world, RETRIED, replace(RETRIED_IN_ORDER, consumer_group=OTHER_GROUP))
+    world.add_producer(PRODUCER, Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, rests=SELDOM))
 
 
 def uneven(world: World) -> None:

@@ -159,6 +159,23 @@ async def _leave_without_a_goodbye(self: DefaultLitePullConsumerImpl) -> None:
     self.service_state = SHUTDOWN_ALREADY
 
 
+@replace(AssignedMessageQueue, "update_pull_offset")
+def _move_whoever_has_it(
+    self: AssignedMessageQueue, mq: MessageQueue, offset: int, process_queue: ProcessQueue,
+) -> None:
+    """Nobody asks whether the queue has been taken anew since the pull."""
+    del process_queue
+    state = self.states.get(mq)
+    if state is not None:
+        state.pull_offset = offset
+
+
+@replace(PullTask, "_is_over")
+def _until_it_is_sought(self: PullTask, pq: ProcessQueue) -> bool:
+    """A pull goes on when its queue has gone."""
+    return self.cancelled and not pq.dropped
+
+
 BUGS = (
     Variant("seeded-pollers-say-no-goodbye", "bug", "Who polls leaves its group, and says nothing.",
             "unregisterConsumer forgotten in DefaultLitePullConsumerImpl#shutdown",
@@ -198,4 +215,6 @@ BUGS = (
     Variant("seeded-poller-gives-up-uncommitted", "bug", "Of a queue that is given up what was committed is not sent.",
             "persist forgotten in RebalanceLitePullImpl#removeUnnecessaryMessageQueue",
             replacements=(_give_up_uncommitted,)),
+    Variant("seeded-stale-pull-moves-its-queue", "bug", "Where a pull of a former holding ends is where the next one "
+            "begins.", "apache/rocketmq #2732", replacements=(_move_whoever_has_it, _until_it_is_sought)),
 )

@@ -344,8 +344,16 @@ HISTORIES = (
         (taken(), never(2), answered(3, 6, answer=LATER)), (never(2), never(3)), (taken(), never(2), never(3, C2)),
         (taken(C2), never(2), never(3)), (taken(mq=ELSEWHERE), never(2), never(3)),
         (taken(), never(2), begun(3), never(4)), (taken(group="H"), never(2), never(3)))),
-    Written("every_message_is_settled", broken=(appended(1, 5), taken(mq=AGAIN), never(2), HEALED), views=threads(2),
-            kept=(appended(1, 5), taken(mq=AGAIN), begun(2), never(3), never(4), HEALED), kept_views=threads(2)),
+    *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=threads(2), kept=(
+        appended(1, 5), taken(mq=AGAIN), begun(2), copied(2), never(3), never(4), HEALED), kept_views=threads(2))
+      for broken in ((taken(mq=AGAIN), copied(2), never(2)), (taken(mq=AGAIN), never(2), never(3)),
+                     (taken(), copied(2), never(2), never(3)))),
+    # What a listener was given since its consumer has the queue is to be sent back when it has expired.
+    *(Written("every_message_is_settled", broken=(appended(1, 5), taken(), given(2, 5), never(2), never(3), HEALED),
+              views=threads(2), kept=(appended(1, 5), *kept, never(2), never(3), HEALED), kept_views=threads(2))
+      for kept in ((given(1, 5), taken()), (taken(), given(1, 6)), (taken(), given(2, 5, at=C2)),
+                   (taken(), given(1, 5, mq=ELSEWHERE)), (taken(), given(2, 5, group="H")),
+                   (taken(), taken(C2), given(2, 5), never(2, C2), never(3, C2)))),
     # The copy that comes next was deleted with its file.
     *(Written("every_message_is_settled", broken=(appended(1, 5), *broken, HEALED), views=has(5),
               kept=(appended(1, 5), *kept, HEALED), kept_views=has(5)) for broken, kept in (

@@ -138,6 +138,8 @@ def listed(ms: int, topic: str = "orders", group: str = G, client_ids: tuple[str
 
 
 AGAIN = 1, C, TopicTakenAgain(G, "orders")
+GONE_ON = has(MQ), pulled(), found()
+RETAKEN = has(MQ), pulled(), has(MQ2, ms=3), has(MQ, ms=3)
 STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 COMMITS, SENT = (2, C, CommitAsked(G)), sent(6, 6)
@@ -285,23 +287,32 @@ HISTORIES = (
             kept_views=Tables(brokers=[BROKER._replace(broker_name="broker-b")], stored_at=QueueRange(0, 5))),
     Written("legal_seek_is_taken", (has(MQ), refused()), (has(MQ), refused()), ending(5),
             kept_views=Tables(brokers=[BROKER], stored_at=QueueRange(0, 5), calm=False)),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)), (has(MQ), found(), pulled(4, 9)),
+    Written("poller_pulls_where_it_was_told", (*GONE_ON, pulled(4, 8)), (*GONE_ON, pulled(4, 9)),
             says="pulls queue 0 of orders at broker-a from 8, which nobody has named"),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 2)),
-            (has(MQ), found(), sought(2), pulled(4, 2))),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 6)),
-            (has(MQ), found(), polled(4, 5, ms=3), pulled(4, 6), pulled(5, 9))),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), told(7, queue_id=1), pulled(4, 7)),
-            (has(MQ), found(), told(7), pulled(4, 7))),
+    Written("poller_pulls_where_it_was_told", (*GONE_ON, pulled(4, 2)), (*GONE_ON, sought(2), pulled(4, 2))),
+    Written("poller_pulls_where_it_was_told", (*GONE_ON, pulled(4, 6)),
+            (*GONE_ON, polled(4, 5, ms=3), pulled(4, 6), pulled(5, 9))),
+    Written("poller_pulls_where_it_was_told", (*GONE_ON, told(7, queue_id=1), pulled(4, 7)),
+            (*GONE_ON, told(7), pulled(4, 7))),
     # Until its first pull is answered it may begin again; so it may when the queue comes again.
     Written("poller_pulls_where_it_was_told", (has(MQ), sought(2), pulled(4, 7)),
             (has(MQ), pulled(3, 2), pulled(4, 7))),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
-            (has(MQ), found(), has(MQ2, ms=3), has(MQ, ms=3), pulled(4, 8))),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
-            (has(MQ2), found(), has(MQ, ms=3), pulled(4, 8))),
-    Written("poller_pulls_where_it_was_told", (has(MQ), found(), pulled(4, 8)),
-            (has(MQ, MQ2), found(mq=MQ2), pulled(4, 8))),
+    *(Written("poller_pulls_where_it_was_told", (*GONE_ON, pulled(4, 8)), (*kept, pulled(4, 8))) for kept in (
+        (*GONE_ON, has(MQ2, ms=3), has(MQ, ms=3)), (has(MQ2), pulled(), found(), has(MQ, ms=3)),
+        (has(MQ), found()), (*GONE_ON, has(MQ2, ms=3), has(MQ, ms=3), found()),
+        (has(MQ, MQ2), pulled(mq=MQ2), found(mq=MQ2)))),
+    *(Written("taken_queue_begins_where_it_was_left", (*before, pulled(4, 9)), (*kept, pulled(4, 9)),
+              says="begins queue 0 of orders at broker-a at 9, which nobody has told it") for before, kept in (
+        # What answers a pull of a former holding counts for nothing; what has answered one of this holding does.
+        ((told(5), *RETAKEN, found()), (told(5), has(MQ), pulled(), found(), has(MQ2, ms=3), has(MQ, ms=3))),
+        ((has(MQ), told(8), found()), (has(MQ), told(9), found())),
+        ((has(MQ), told(9, queue_id=1)), (has(MQ), told(8), told(9))),
+        ((told(5, queue_id=1), has(MQ, MQ2), pulled(mq=MQ2), found(mq=MQ2)), (pulled(3, 9),)),
+        ((has(MQ), sought(8)), (has(MQ), sought(9))), ((has(MQ), polled(7)), (has(MQ), polled(7, 8))),
+        ((told(5), told(-1), *RETAKEN), (told(5), *RETAKEN, told(-1))),
+        ((has(MQ), told(-1, queue_id=1)), (has(MQ), told(-1))),
+        ((told(5), has(MQ), pulled(), *RETAKEN[2:]), (told(5), has(MQ), pulled())),
+        ((told(5), has(MQ), pulled(), *RETAKEN[2:]), (told(5), has(MQ), pulled(), pulled(3, 9), *RETAKEN[2:])))),
     Written("ways_exclude_each_other", (MIXED,)),
     Written("left_topic_is_not_pulled", (leaves(), pulled(6), pulled(7)), (leaves(), pulled(6)),
             says="whose topic its application has unsubscribed"),
