@@ -54,6 +54,8 @@ pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
 """What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
+unbusied = takes(10_000, steps=2)
+"""A broker has done what was put off while something failed there."""
 operator_answered = takes(2 * OPERATOR_CALL_MS)
 """What an operator has asked a broker is answered, whatever his clock is like."""
 first_look = takes(1_000)

@@ -16,8 +16,8 @@ from invariants.rules.rule import Kept, Rule, Told, after, on
 from invariants.rules.stored_logs import flushes_no_more
 
 _SUCCESS, _SYNC = 0, "SYNC_FLUSH"
-_SYSTEM_ERROR = 1
-_UNABLE = {_SYSTEM_ERROR: "SYSTEM_ERROR", 2: "SYSTEM_BUSY"}
+_SYSTEM_ERROR, _SYSTEM_BUSY = 1, 2
+_UNABLE = {_SYSTEM_ERROR: "SYSTEM_ERROR", _SYSTEM_BUSY: "SYSTEM_BUSY"}
 _FLUSH_DISK_TIMEOUT, _FLUSH_SLAVE_TIMEOUT = 10, 12
 _LIMITS_MS = {_FLUSH_DISK_TIMEOUT: ("its disk", deadlines.SYNC_FLUSH_MS),
               _FLUSH_SLAVE_TIMEOUT: ("each slave", deadlines.SLAVE_MS)}
@@ -106,6 +106,23 @@ class broker_takes_messages(Rule):
         if event.code in _UNABLE and not event.topic.endswith(REPLY_TOPIC_POSTFIX):
             yield self.told(f"{event.broker} does not take {event.key} of {at}: it says {_UNABLE[event.code]}",
                             event.broker, event.code, event.key)
+
+
+class busy_broker_takes_messages_again(Rule):
+    """When all faults have ended no broker stays too busy for messages, whatever has failed there before."""
+
+    cite = "CommitLog#asyncPutMessage: beginTimeInLock = 0, DefaultMessageStore#isOSPageCacheBusy"
+    about = "broker key"
+
+    # When all faults ended.
+    healed = Kept("at", survives="all", begins=(events.WorldHealed,))
+
+    @on(events.SendAnswered)
+    def answered(self, ms: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
+        healed_ms = min(self.healed.values(), default=inf)
+        if event.code == _SYSTEM_BUSY and ms - healed_ms > deadlines.unbusied(self.bounds):
+            yield self.told(f"{event.broker} is too busy for {event.key} of {at}, {ms - healed_ms} ms after the last "
+                            "fault", event.broker, event.key)
 
 
 _TOO_EARLY = (

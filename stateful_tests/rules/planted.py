@@ -435,4 +435,5 @@ PLANTED = (
     ("every_message_is_settled", "repaired+seeded-cleaner-ends-at-the-unseen", "few_threads", "calm", 0),
     ("failed_is_settled_when_it_is_kept", "repaired+seeded-retry-copy-is-half", "failing_transactions", "calm", 0),
     ("taken_queue_begins_where_it_was_left", "repaired+seeded-stale-pull-moves-its-queue", "polled_seldom", "calm", 1),
+    ("busy_broker_takes_messages_again", "repaired+seeded-busy-broker-stays-busy", "bothered", "calm", 0),
 )

@@ -54,6 +54,17 @@ async def _take_any_name(
     return topic_config
 
 
+@around(BrokerFastFailure, "_return_response")
+def _stay_busy(original: Callable[..., None]) -> Callable[..., None]:
+    def _return_response(self: BrokerFastFailure, task: RequestTask, why: str, pool: Pool) -> None:
+        """What says that a broker is busy is not taken back."""
+        original(self, task, why, pool)
+        if pool is self._send_pool:
+            vars(self._store)["is_os_page_cache_busy"] = lambda: True
+
+    return _return_response
+
+
 @around(SendMessageProcessor, "_send_batch_message")
 def _answer_batches_twice(original: Callable[..., Any]) -> Callable[..., Any]:
     async def _send_batch_message(
@@ -88,5 +99,9 @@ BUGS = (
     Variant(
         "seeded-batches-are-answered-twice", "bug", "A broker answers a batch of messages twice.",
         "ROCKETMQ-234", replacements=(_answer_batches_twice,),
+    ),
+    Variant(
+        "seeded-busy-broker-stays-busy", "bug", "A broker that was too busy for a message takes none any more.",
+        "apache/rocketmq #3459", replacements=(_stay_busy,),
     ),
 )

@@ -20,6 +20,7 @@ from impl.events import (
     SendAnswered,
     SendAttempted,
     StoreLoaded,
+    WorldHealed,
 )
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
@@ -28,6 +29,8 @@ from stateful_tests.rules.written import Tables, Written
 B, P, OTHER = "broker-a", "producer1", "broker-b"
 DISK, SLAVE = 10, 12
 DISK_MS, SLAVE_MS = 5_000, 3_000
+BUSY, AGAIN, HEALED = 2, "busy_broker_takes_messages_again", (5, "world", WorldHealed())
+AGAIN_MS = deadlines.unbusied(Bounds())
 Told = tuple[int, str, Any]
 
 
@@ -170,4 +173,8 @@ HISTORIES = (
         (((0, B, StoreLoaded(B, 0, 40, "SYNC_FLUSH")), expired(60)), DISK, ("V44",)))),
     *(Written("time_outs_are_waited", broken=((0, B, ClockDrifts(ppm)), PUT, answered(2, SLAVE)),
               kept=((0, B, ClockDrifts(100)), PUT, answered(2, SLAVE))) for ppm in (0, -100)),
+    Written(AGAIN, (HEALED, answered(AGAIN_MS + 6, BUSY)), (HEALED, answered(AGAIN_MS + 5, BUSY)), bounds=Bounds(),
+            says="broker-a is too busy for k1 of producer1"),
+    Written(AGAIN, (HEALED, answered(AGAIN_MS + 6, BUSY)), (answered(AGAIN_MS + 6, BUSY),), bounds=Bounds()),
+    Written(AGAIN, (HEALED, answered(AGAIN_MS + 6, BUSY)), (HEALED, answered(AGAIN_MS + 6, 1)), bounds=Bounds()),
 )
