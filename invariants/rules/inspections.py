@@ -167,12 +167,18 @@ def _system_topics(views: Views, server: str) -> Answer:
 
 
 def _clusters(views: Views, server: str) -> Answer:
-    return _pairs(views.clusters(server)), tuple(sorted((*key, addr) for key, addr in views.addresses(server).items()))
+    clusters = views.clusters(server)
+    return _pairs(clusters), tuple(sorted((name, broker_id, addr, _cluster_of(clusters, name))
+                                          for (name, broker_id), addr in views.addresses(server).items()))
+
+
+def _cluster_of(clusters: dict[str, tuple[str, ...]], name: str) -> str | None:
+    return next((cluster for cluster, names in clusters.items() if name in names), None)
 
 
 def _route(views: Views, server: str, topic: str) -> Answer:
-    """Its queues, the addresses of their brokers, and its order, if name servers are told to say it."""
-    datas = views.queue_datas(server).get(topic, ())
+    """Its queues, clusters and addresses of their brokers, and its order, if name servers are told to say it."""
+    clusters, datas = views.clusters(server), views.queue_datas(server).get(topic, ())
     names = {data.broker_name for data in datas}
     addresses: dict[str, list[tuple[int, str]]] = {}
     for (name, broker_id), addr in sorted(views.addresses(server).items()):
@@ -180,7 +186,8 @@ def _route(views: Views, server: str, topic: str) -> Answer:
             addresses.setdefault(name, []).append((broker_id, addr))
     order = views.key_values(server).get(f"{ORDER_TOPIC_CONFIG} {topic}") if views.says_order(server) else None
     return refused(TOPIC_NOT_EXIST) if not addresses else (
-        tuple(sorted(map(tuple, datas))), tuple((name, tuple(found)) for name, found in addresses.items()), order)
+        tuple(sorted(map(tuple, datas))), tuple(
+            (name, _cluster_of(clusters, name), tuple(found)) for name, found in addresses.items()), order)
 
 
 def _flagged(fits: Callable[[QueueData], bool]) -> Callable[[Views, str], Answer]:

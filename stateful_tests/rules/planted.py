@@ -436,4 +436,5 @@ PLANTED = (
     ("failed_is_settled_when_it_is_kept", "repaired+seeded-retry-copy-is-half", "failing_transactions", "calm", 0),
     ("taken_queue_begins_where_it_was_left", "repaired+seeded-stale-pull-moves-its-queue", "polled_seldom", "calm", 1),
     ("busy_broker_takes_messages_again", "repaired+seeded-busy-broker-stays-busy", "bothered", "calm", 0),
+    ("operators_are_told_what_is_so", "repaired+seeded-brokers-have-no-cluster", "inspected", "calm", 1),
 )

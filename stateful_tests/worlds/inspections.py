@@ -165,14 +165,15 @@ def _groups(answer: Command) -> tuple[Any, ...]:
 def _clusters(answer: Command) -> tuple[Any, ...]:
     brokers, clusters = answer.body
     by_cluster = ((cluster, tuple(sorted(names))) for cluster, names in clusters.items())
-    addresses = ((name, broker_id, addr) for name, data in brokers.items()
+    addresses = ((name, broker_id, addr, data.cluster) for name, data in brokers.items()
                  for broker_id, addr in data.broker_addrs.items())
     return tuple(sorted(by_cluster, key=str)), tuple(sorted(addresses))
 
 
 def _route(answer: Command) -> tuple[Any, ...]:
     route = answer.body
-    addresses = ((data.broker_name, tuple(sorted(data.broker_addrs.items()))) for data in route.broker_datas)
+    addresses = ((data.broker_name, data.cluster, tuple(sorted(data.broker_addrs.items())))
+                 for data in route.broker_datas)
     return tuple(sorted(map(tuple, route.queue_datas))), tuple(sorted(addresses)), route.order_topic_conf
 
 

@@ -15,7 +15,9 @@ from impl.common.headers import ConsumeQueueData, ResetOffsetRequestHeader
 from impl.common.message import MessageExt
 from impl.common.request_code import ResponseCode
 from impl.decisions import index_slots, transaction_check
+from impl.decisions.route_queues import BrokerData
 from impl.namesrv.request_handlers import DefaultRequestProcessor
+from impl.namesrv.route_info_manager import BrokerAddrs
 from impl.ports.remoting import Command, Connection
 from impl.store.consume_queue import ConsumeQueue
 from impl.store.dispatch_request import DispatchRequest
@@ -116,6 +118,11 @@ def _missing_is_an_error(original: Callable[..., Command]) -> Callable[..., Comm
     return get_kv_config
 
 
+@around(BrokerAddrs, "copy")
+def _leave_the_cluster_out(original: Callable[[BrokerAddrs], BrokerData]) -> Callable[[BrokerAddrs], BrokerData]:
+    return lambda self: original(self)._replace(cluster="")
+
+
 _IDEA = "an idea: faults of other ports"
 
 BUGS = (
@@ -139,4 +146,6 @@ BUGS = (
             "mxsm/rocketmq-rust #4623", replacements=(_none_by_default,)),
     Variant("seeded-missing-key-is-an-error", "bug", "Who asks for a key without value is told of an error.",
             "mxsm/rocketmq-rust #2134", replacements=(_missing_is_an_error,)),
+    Variant("seeded-brokers-have-no-cluster", "bug", "Routes do not say in which cluster a broker is.", "ROCKETMQ-200",
+            replacements=(_leave_the_cluster_out,)),
 )

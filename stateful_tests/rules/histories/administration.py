@@ -68,6 +68,11 @@ def inquiry(what: str, name: str, wrong: tuple[Any, ...], right: tuple[Any, ...]
                    (asked(what, name), told(what, name, *right)), views=Tables(**tables))
 
 
+def route(cluster: str | None, order: str | None) -> tuple[Any, ...]:
+    """The route of a topic that one broker has."""
+    return ((B, 2, 2, 6, 0),), ((B, cluster, ((0, "a:1"),)),), order
+
+
 def consuming(state: str) -> Tables:
     """A member of a group, in this state."""
     return Tables(members={"consumer1:1": "c1"}, offsets={},
@@ -239,17 +244,18 @@ HISTORIES = (
             clusters={"DefaultCluster": (B,)},
             queue_datas={TOPIC: (OPEN,), "orders": (OPEN._replace(broker_name="gone"),)}),
     inquiry("system topics", "", ("DefaultCluster",), ("DefaultCluster", B), clusters={"DefaultCluster": (B,)}),
-    inquiry("clusters", "", ((), ()), ((("DefaultCluster", (B,)),), ((B, 0, "a:1"),)),
+    inquiry("clusters", "", ((("DefaultCluster", (B,)),), ((B, 0, "a:1", None),)),
+            ((("DefaultCluster", (B,)),), ((B, 0, "a:1", "DefaultCluster"),)),
             clusters={"DefaultCluster": (B,)}, addresses={(B, 0): "a:1"}),
-    inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), None),
-            (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), "broker-a:2"), queue_datas={TOPIC: (OPEN,)}, says_order=True,
-            addresses={(B, 0): "a:1", ("broker-b", 0): "b:1"},
-            key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"}),
-    inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), "broker-a:2"),
-            (((B, 2, 2, 6, 0),), ((B, ((0, "a:1"),)),), None), queue_datas={TOPIC: (OPEN,)}, says_order=False,
-            addresses={(B, 0): "a:1"}, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"}),
+    *(inquiry("route", TOPIC, route(wrong, "broker-a:2"), route("blue", "broker-a:2"), queue_datas={TOPIC: (OPEN,)},
+              says_order=True, addresses={(B, 0): "a:1", ("broker-b", 0): "b:1"},
+              clusters={"red": ("broker-b",), "blue": (B,)}, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"})
+      for wrong in ("red", None)),
+    *(inquiry("route", TOPIC, route(None, wrong), route(None, right), queue_datas={TOPIC: (OPEN,)}, says_order=says,
+              addresses={(B, 0): "a:1"}, clusters={}, key_values={f"ORDER_TOPIC_CONFIG {TOPIC}": "broker-a:2"})
+      for wrong, right, says in ((None, "broker-a:2", True), ("broker-a:2", None, False))),
     inquiry("route", TOPIC, (((B, 2, 2, 6, 0),), (), None), ("code", 17), queue_datas={TOPIC: (OPEN,)}, addresses={},
-            key_values={}),
+            clusters={}, key_values={}),
     inquiry("unit topics", "", (TOPIC,), ("orders",),
             queue_datas={TOPIC: (OPEN._replace(topic_sys_flag=2),), "orders": (OPEN._replace(topic_sys_flag=1),)}),
     inquiry("unit subscribed topics", "", ("orders",), (TOPIC,),
