@@ -64,8 +64,15 @@ class request_is_over_in_its_time(Duty):
     within_ms = deadlines.request_over
     paid_by = (events.RequestTold,)
     excuses = (Excuse("its name server was away: those who ask for routes wait one after another",
-                      by=events.NameServerChosen, lasts=deadlines.request_over),)
+                      when=lambda rule, told: rule.has_left_a_name_server(told)),)
     late = "{at} has heard nothing of its request {key} for {waited_ms} ms"
+
+    def has_left_a_name_server(self, told: Told) -> bool:
+        """Whether a client of the process has chosen another name server than before, in the meantime or lately."""
+        chosen = self.past.of(events.NameServerChosen, at=told.about[0])
+        lately_ms = (told.since_ms or 0) - deadlines.request_over(self.bounds)
+        return any(one.ms >= lately_ms and any(before.event.client == one.event.client for before in chosen[:number])
+                   for number, one in enumerate(chosen))
 
     @on(events.RequestAsked)
     def asks(self, ms: int, at: str, event: events.RequestAsked) -> None:

@@ -437,4 +437,5 @@ PLANTED = (
     ("taken_queue_begins_where_it_was_left", "repaired+seeded-stale-pull-moves-its-queue", "polled_seldom", "calm", 1),
     ("busy_broker_takes_messages_again", "repaired+seeded-busy-broker-stays-busy", "bothered", "calm", 0),
     ("operators_are_told_what_is_so", "repaired+seeded-brokers-have-no-cluster", "inspected", "calm", 1),
+    ("request_is_over_in_its_time", "repaired+seeded-scan-ends-for-good", "other_producers", "calm", 0),
 )

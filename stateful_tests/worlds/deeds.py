@@ -17,6 +17,7 @@ from impl.decisions.java_errors import JavaError
 from impl.events import NameServersTold
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.listeners import WORK_MS, Listener
+from stateful_tests.worlds.requesters import Requester
 from stateful_tests.worlds.world import World
 
 BROKERS = ("broker-a", "broker-b")
@@ -171,6 +172,15 @@ def stop_consuming(world: World) -> Done:
 
     world.call(machine, uncaught(stop))
     return machine, "stops its consumers, and goes on sending"
+
+
+def replace_producer(world: World) -> Done:
+    """An application that asks stops its producer when its requests are over, and goes on with another one."""
+    asking = {machine: one for machine, one in world.producers.items()
+              if isinstance(one, Requester) and not one.rests and world.alive(machine)}
+    machine = one_of(world, "whose", [*asking])
+    world.call(machine, uncaught(asking[machine].go_on_with_another))
+    return machine, "stops its producer, and goes on with another one"
 
 
 def subscribe(world: World) -> Done:

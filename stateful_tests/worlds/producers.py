@@ -133,11 +133,14 @@ class Producer:
         self._group = sending.full(sending.config.producer_group)
         self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group,
                                           undecided=sending.undecided)
-        self.transactional = TransactionMQProducer(
-            node, manager, client_config, sending.config, self._transactions)
+        self._clients = manager, client_config
+        self.transactional = self._made()
         self.producer: DefaultMQProducer = self.transactional
         self.sent = 0
         self._how = self._ways()
+
+    def _made(self) -> TransactionMQProducer:
+        return TransactionMQProducer(self.node, *self._clients, self.sending.config, self._transactions)
 
     def _ways(self) -> dict[str, Way]:
         """How messages are sent, by the kind."""

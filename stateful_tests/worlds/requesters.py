@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from impl.client.default_mq_producer import DefaultMQProducer
 from impl.client.message_listener import ConsumeContext, ConsumeStatus
@@ -29,6 +30,8 @@ from stateful_tests.worlds.producers import Producer, Way
 
 REQUEST_MS, LATE_MS = 3_000, 5_000
 """How long a request is waited for, and when a reply comes that is too late."""
+LOOK_MS = 1_000
+"""How often an application looks whether all its requests are over."""
 ASK, ASK_LATER = "request", "request async"
 NO_REPLY, LATE, TWICE = range(3)
 """What a replier makes of some requests: of ONE_IN one each."""
@@ -38,12 +41,34 @@ LONG_ONE_IN, LONG_BYTES, FLAGS = 5, 5_000, 7
 
 
 class Requester(Producer):
-    """A process that asks, alternately in a thread of its own and by a callback."""
+    """A process that asks, alternately in a thread of its own and by a callback.
+
+    rests -- it asks nothing, until it has another producer.
+    """
+
+    def __init__(self, *settings: Any) -> None:
+        """Wait for nothing."""
+        super().__init__(*settings)
+        self.rests, self._open = False, set[str]()
+
+    async def go_on_with_another(self) -> None:
+        """Wait until all requests are over, stop the producer, and go on with another one; once at a time."""
+        if self.rests:
+            return
+        self.rests = True
+        while self._open:
+            await self.node.sleep(LOOK_MS)
+        await self.producer.shutdown()
+        self.producer = self.transactional = self._made()
+        await self.producer.start()
+        self.rests = False
 
     def _ways(self) -> dict[str, Way]:
         return {**super()._ways(), ASK: self._request, ASK_LATER: self._request_async}
 
     async def _request(self, _: int) -> None:
+        if self.rests:
+            return
         message = self._message()
         key = self._begin(message.uniq_id or "")
         try:
@@ -52,6 +77,8 @@ class Requester(Producer):
             self._fail(key, error)
 
     async def _request_async(self, _: int) -> None:
+        if self.rests:
+            return
         message = self._message()
         key = self._begin(message.uniq_id or "")
         try:
@@ -60,6 +87,7 @@ class Requester(Producer):
             self._fail(key, error)
 
     def _begin(self, key: str) -> str:
+        self._open.add(key)
         self._notes.note(UNKNOWN, self.node.name, key)
         self.node.trace(RequestAsked(self._group, key, self.sending.full_topic, REQUEST_MS))
         return key
@@ -68,10 +96,12 @@ class Requester(Producer):
         if reply is None:
             self._fail(key, None)
         else:
+            self._open.discard(key)
             replied_to = (reply.body or b"").decode(errors="replace").rstrip()
             self.node.trace(RequestTold(self._group, key, replied_to, content_of(reply), ""))
 
     def _fail(self, key: str, error: JavaError | None) -> None:
+        self._open.discard(key)
         name = "" if error is None else error.java_class.rpartition(".")[2]
         self.node.trace(RequestTold(self._group, key, exception=name))
 

@@ -207,6 +207,8 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              ((GROUP, ANYHOW.full_topic),), observed=_PLAIN),
     Workload("requests", "Applications ask over messages, and others reply, most of them in time.", requests,
              (deeds.stop_broker,), _GROUPS, observed=("phantom",)),
+    Workload("other_producers", "Applications that ask stop their producers, and go on with others.", requests,
+             (*(deeds.replace_producer,) * 3, deeds.stop_broker), _GROUPS, observed=("phantom",)),
     Workload("leaving", "Members come and go while messages are sent; brokers and slaves stop and start.", leaving,
              (*(deeds.join,) * 2, *(deeds.leave_between,) * 3, deeds.stop_broker), _GROUPS, observed=_PLAIN),
     Workload("transactions", "Half messages are committed, rolled back, or left to the brokers' check.",

@@ -9,7 +9,7 @@ from impl.client import request_reply
 from impl.client.client_errors import SendError
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.request_reply import _Sent
-from impl.client.request_response_future import RequestResponseFuture
+from impl.client.request_response_future import RequestFutureHolder, RequestResponseFuture
 from impl.common.headers import ReplyMessageRequestHeader
 from impl.common.message import MessageExt
 from impl.common.message_to_send import Message
@@ -76,6 +76,28 @@ def _hear_of_no_failure(self: _Sent, error: JavaError) -> None:
     del self, error
 
 
+@around(RequestFutureHolder, "put")
+def _scan_for_the_first_ones(original: Callable[..., None]) -> Callable[..., None]:
+    def put(self: RequestFutureHolder, future: RequestResponseFuture) -> None:
+        """The scan is over once the last producer of the process has stopped."""
+        if vars(self).get("is_over"):
+            self.request_future_table.put(future.correlation_id, future)
+        else:
+            original(self, future)
+
+    return put
+
+
+@around(RequestFutureHolder, "shutdown")
+def _once_and_for_all(original: Callable[..., None]) -> Callable[..., None]:
+    def shutdown(self: RequestFutureHolder, producer: object) -> None:
+        """The scan ends with the last producer."""
+        original(self, producer)
+        vars(self)["is_over"] = not self._producers
+
+    return shutdown
+
+
 BUGS = (
     seeded(f"{_IDEA} (cause == null in RequestResponseFuture#executeRequestCallback)",
            "no-reply-is-success", "A callback is given no reply for a reply when none has come in time.",
@@ -93,4 +115,6 @@ BUGS = (
            "A reply has another flag than was sent.", _without_its_flag),
     seeded(f"{_IDEA} (uncompress forgotten in ClientRemotingProcessor#receiveReplyMessage)",
            "long-replies-stay-compressed", "A reply that was compressed is given as it comes.", _as_it_comes),
+    seeded("apache/rocketmq #3624", "scan-ends-for-good", "When all producers of a process have stopped, nobody looks "
+           "whether the requests of later ones are over.", _scan_for_the_first_ones, _once_and_for_all),
 )

@@ -64,6 +64,11 @@ def reply_answered(code: int, topic: str = REPLIES) -> Told:
     return 4, C, SendAnswered("broker-a", topic, 0, -1, -1, "k", code)
 
 
+def chosen(ms: int, client: int = 1, at: str = P) -> Told:
+    """A client of a process chooses a name server."""
+    return ms, at, NameServerChosen("n:9876", frozenset(), client)
+
+
 def at(ms: int) -> Told:
     """Time passes."""
     return ms, "broker-a", BrokerStarted("broker-a", "broker-a", 0)
@@ -84,8 +89,14 @@ HISTORIES = (
     Written("request_is_over_in_its_time", (asked(),), (asked(), told()), bounds=CALM),
     Written("request_is_over_in_its_time", (asked(), at(OVER_MS + 1), told(OVER_MS + 1)),
             (asked(), at(OVER_MS), told(OVER_MS)), bounds=CALM, says="heard nothing of its request k"),
-    Written("request_is_over_in_its_time", (asked(),), (asked(), (2, P, NameServerChosen("n:9876", frozenset()))),
-            bounds=CALM),
+    # Its client goes from one name server to another one; the first that a client has is nothing that it has left.
+    *(Written("request_is_over_in_its_time", broken, kept, bounds=CALM) for broken, kept in (
+        ((asked(), chosen(2)), (asked(), chosen(2), chosen(3))),
+        ((asked(), chosen(2), chosen(3, client=2)), (chosen(0), asked(), chosen(3, client=2), chosen(4, client=2))),
+        ((asked(), chosen(2, at="producer2"), chosen(3, at="producer2")), (
+            asked(), chosen(2, client=2), chosen(3, client=2))),
+        ((asked(), chosen(2), chosen(3, at="producer2")), (chosen(0), chosen(1), asked(2))),
+        ((chosen(0), chosen(1), asked(OVER_MS + 2)), (chosen(0), chosen(1), asked(OVER_MS + 1))))),
     Written("request_is_waited_for_in_full", (asked(), told(2_999)), (asked(), told(3_000)),
             says="is told after 2999 ms that there is no reply to k, and wants to wait for 3000 ms"),
     Written("request_is_waited_for_in_full", (asked(), told()), (asked(), told(5, "k"))),
