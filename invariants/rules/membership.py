@@ -17,6 +17,8 @@ _MEMBER = "at client_id group client"
 """A broker, a member, and the machine (client) from which the member speaks."""
 _STOPS = Excuse("the member has begun to shut down", by=Match(events.ConsumerStopping, of="client=at client_id group"),
                 lasts=FOR_EVER, until=Match(events.ConsumerStarted, of="client=at client_id group"))
+_POLLS_NO_MORE = Excuse("the member, which was polled, has begun to shut down",
+                        by=Match(events.PollerStopping, of="client=at client_id group"), lasts=deadlines.expired)
 _STARTS_AGAIN = Excuse("the member has started again", by=Match(events.ConsumerStarted, of="client=at client_id group"))
 _IS_REFUSED = Excuse("the broker objects to the heartbeats of the member",
                      by=Match(events.HeartbeatRefused, of="at client_id group"), lasts=FOR_EVER,
@@ -232,7 +234,7 @@ class connections_of_members_last(Rule):
     cite = "ClientHousekeepingService#onChannelClose, ConsumerManager#doChannelCloseEvent"
     about = _MEMBER
     excuses = (
-        _STOPS, _IS_REFUSED, *_CLOCKS, *was_cut_off_from("at", "client", deadlines.waited),
+        _STOPS, _POLLS_NO_MORE, _IS_REFUSED, *_CLOCKS, *was_cut_off_from("at", "client", deadlines.waited),
         Excuse("the process of the member was killed", by=Match(events.ProcessKilled, of="client=at"),
                lasts=deadlines.expired),
     )
