@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_TRANS_HALF_TOPIC
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, RMQ_SYS_SCHEDULE_TOPIC, RMQ_SYS_TRANS_HALF_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.rule import Kept, Rule, Told, after
 from invariants.rules.sending import OWN_TOPICS
@@ -73,15 +73,19 @@ class copy_is_the_message(Rule):
             self.delivered[key] = self.delivered.get(key, 0) + 1
         known = self.first.setdefault(key, place)
         first, copy = (None, None) if known == place else (self.views.written(*known), self.views.written(*place))
-        for what in () if first is None or copy is None else (*_differs(first, copy), *self._origin(key, copy)):
+        for what in () if first is None or copy is None else (
+                *_differs(first, copy), *self._origin(key, event.topic, copy)):
             yield self.told(f"{at} writes {event.key} into {event.topic} with {what}", event.key, what)
 
-    def _origin(self, key: tuple[str], copy: Written) -> Iterator[str]:
-        """What a copy says otherwise than the first one of when the message was sent back first, or does not say."""
+    def _origin(self, key: tuple[str], topic: str, copy: Written) -> Iterator[str]:
+        """What a copy says otherwise than the first one of when the message was sent back first, or does not say.
+
+        Who listens in order sends dead letters himself, and takes the origin away again.
+        """
         origin = tuple(one for one in copy.properties if one[0] in _FIRST)
         if origin and self.origins.setdefault(key, origin) != origin:
             yield _ORIGIN
-        if {name for name, _ in origin} == {"RETRY_TOPIC"}:
+        if topic == RMQ_SYS_SCHEDULE_TOPIC and {name for name, _ in origin} == {"RETRY_TOPIC"}:
             yield _NO_ORIGIN
 
 

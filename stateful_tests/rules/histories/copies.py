@@ -42,6 +42,7 @@ def with_properties(*properties: tuple[str, str]) -> Record:
 
 
 DELAYED = appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2)
+TRIED_AGAIN = appended(1), appended(2, RMQ_SYS_SCHEDULE_TOPIC)
 HALF = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2)
 PUT_BACK = appended(1, RMQ_SYS_TRANS_HALF_TOPIC), appended(2, RMQ_SYS_TRANS_HALF_TOPIC)
 REDELIVERED = (appended(1, RMQ_SYS_SCHEDULE_TOPIC), appended(2), appended(3, "%RETRY%G"), appended(4),
@@ -74,8 +75,9 @@ HISTORIES = (
     Written("copy_is_the_message", (sent(2), *DELAYED), views=say(FIRST, FLAGLESS)),
     Written("copy_is_the_message", TWICE, TWICE, views=say(FIRST, BACK, ELSEWHERE), kept_views=say(FIRST, BACK, BACK),
             says="another origin"),
-    Written("copy_is_the_message", DELAYED, DELAYED, views=say(FIRST, NAMELESS), kept_views=say(FIRST, BACK),
+    Written("copy_is_the_message", TRIED_AGAIN, TRIED_AGAIN, views=say(FIRST, NAMELESS), kept_views=say(FIRST, BACK),
             says="no origin"),
+    Written("copy_is_the_message", TRIED_AGAIN, DELAYED, views=say(FIRST, NAMELESS)),
     Written("copy_is_the_message", TWICE, (sent(2), *TWICE), views=say(FIRST, BACK, ELSEWHERE)),
     Written("copy_is_the_message", REDELIVERED[:3] + REDELIVERED[4:], REDELIVERED,
             views=say(FIRST, FIRST, BACK, FIRST, ELSEWHERE), says="another origin"),
