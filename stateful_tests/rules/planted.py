@@ -125,7 +125,7 @@ PLANTED = (
     ("acknowledged_message_is_on_the_slave", "repaired+seeded-slave-time-out-is-success", "patient", "calm", 0),
     ("slave_keeps_its_connection", "repaired+ha-report-starved", "patient", "calm", 0),
     ("slave_log_is_a_prefix", "repaired+seeded-part-of-a-frame-is-enough", "replicated_sync", "network", 0),
-    ("slave_log_is_a_prefix", "repaired+seeded-buffer-outlives-connections", "two_slaves", "network", 1),
+    ("slave_log_is_a_prefix", "repaired+seeded-buffer-outlives-connections", "two_slaves", "network", 36),
     ("clean_up_keeps_the_units_of_records", "repaired+seeded-queue-files-expire-early", "cramped", "calm", 0),
     ("broker_takes_messages", "repaired+seeded-log-files-end-without-a-blank", "cramped", "calm", 0),
     ("acknowledged_survives_crash", "repaired+seeded-buffer-is-left-at-a-stop", "buffered", "calm", 1),
