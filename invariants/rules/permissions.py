@@ -100,9 +100,9 @@ class broadcast_can_be_forbidden(Rule):
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> Iterator[Told]:
         masters = [one.machine for one in self.views.brokers()
-                   if (one.broker_name, one.broker_id) == (event.mq.broker_name, MASTER_ID)]
-        if self.facts.broadcasts(at, event.group) and any(
-                self.views.may_broadcast(one, event.group) is False for one in masters):
+                   if (one.broker_name, one.broker_id) == (event.mq.broker_name, MASTER_ID)
+                   ] if self.facts.broadcasts(at, event.group) else []
+        if any(self.views.may_broadcast(one, event.group) is False for one in masters):
             yield self.told(f"{masters[0]} answers a pull of {queue_text(event.mq)} by {at}, whose group {event.group} "
                             "broadcasts and must not", at, event.group, event.mq)
 

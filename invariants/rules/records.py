@@ -19,8 +19,7 @@ class record_says_its_cluster(Rule):
 
     @after(events.MessageAppended)
     def appended(self, _: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
-        is_sent = event.key is not None and not event.topic.endswith(REPLIES)
-        written = self.views.written(at, event.commit_log_offset, event.size) if is_sent else None
-        says = "" if written is None else dict(written.properties).get(_CLUSTER)
-        if written is not None and says != self.views.cluster(at):
-            yield self.told(f"{at} writes {event.key} into {event.topic}, of the cluster {says}", at, event.key)
+        is_sent, cluster = event.key is not None and not event.topic.endswith(REPLIES), self.views.cluster(at)
+        if is_sent and not self.views.says(at, event.commit_log_offset, event.size, _CLUSTER, cluster):
+            yield self.told(f"{at} writes {event.key} into {event.topic}, and not that it is in {cluster}", at,
+                            event.key)

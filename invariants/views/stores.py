@@ -141,6 +141,14 @@ class StoreViews:
         return Written(content, (message.born_timestamp, host.address.hex().upper(), host.port),
                        tuple(sorted((message.properties or {}).items())))
 
+    def says(self, broker: str, offset: int, size: int, name: str, value: str) -> bool:
+        """Whether the record at an offset of the log has a property of this value, or cannot be read."""
+        said, data = f"\2{name}\1{value}".encode(), self.log_bytes(broker, offset, size)
+        if data.endswith(said) or said + b"\2" in data:  # mostly so, and decoding takes much longer
+            return True
+        written = self.written(broker, offset, size)
+        return written is None or dict(written.properties).get(name) == value
+
     def keyed(self, broker: str, topic: str, key: str) -> tuple[tuple[int, int], ...]:
         """Offset and store time (ms) of each record of a topic in the log that has a key: UNIQ_KEY, or one of KEYS."""
         store = self._store(broker)
