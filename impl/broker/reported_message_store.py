@@ -96,9 +96,11 @@ class ReportedMessageStore(DefaultMessageStore):
                 key, end == ends[-1] and message.is_wait_store_msg_ok()))
 
     def shutdown(self) -> None:
-        """DefaultMessageStore#shutdown."""
-        super().shutdown()
-        self.report_flushed()
+        """DefaultMessageStore#shutdown: the log is flushed before anything else, whatever cannot be forced then."""
+        try:
+            super().shutdown()
+        finally:
+            self.report_flushed()
 
     def report_flushed(self) -> None:
         """Report up to where the log counts as flushed, if that has changed."""

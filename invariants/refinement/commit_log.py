@@ -34,6 +34,8 @@ from model.language.open.states import Writes
 
 NAME = "refines_commit_log"
 LOG, ABORT = "store/commitlog/", "store/abort"
+_HOOK = "shutdown hook"
+"""The thread in which a process shuts down in order."""
 _KILL, _STOP, _LOSE, _RESUME = ((name, ()) for name in ("kill", "stop", "lose_power", "resume"))
 
 
@@ -230,6 +232,13 @@ class Logs(Map):
     @hears(events.BrokerStopping)
     def _stops(self, machine: str, event: events.BrokerStopping) -> list[Finding]:
         self.stopping[machine] = event
+        return []
+
+    @hears(events.ThreadDied)
+    def _gives_up(self, machine: str, event: events.ThreadDied) -> list[Finding]:
+        """Who cannot force what he stops ends as if he were killed: the file abort stays."""
+        if event.thread == _HOOK:
+            self.stopping.pop(machine, None)
         return []
 
     @hears(events.ProcessKilled)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from impl import events
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
@@ -22,6 +23,9 @@ def _stored(views: Views, mq: MessageQueue) -> list[QueueRange]:
     """What each broker of its name has of a queue."""
     return [stored for broker in views.brokers() if broker.broker_name == mq.broker_name
             if (stored := views.stored_at(broker.machine, mq.topic, mq.queue_id)) is not None]
+
+
+_CORRECTED = Match(events.PullAnswered, of="at group mq", having=lambda one: one.code == PullCode.PULL_OFFSET_MOVED)
 
 
 class Left(Rule):
@@ -243,14 +247,16 @@ class ways_exclude_each_other(Rule):
 
 
 class seek_is_committed(Polled):
-    """Whoever commits behind a seek, when the queue is pulled from there, does not commit what was polled before it."""
+    """Whoever commits behind a seek, when the queue is pulled from there, does not commit what was polled before it.
+
+    Not so once a broker has said that it does not have what comes next, and where it goes on.
+    """
 
     cite = "DefaultLitePullConsumerImpl#nextPullOffset: updateConsumeOffset"
 
     # Where applications have gone; from there on, what a commit may say: then it is committed by hand.
     sought = Kept("at group mq", begins=(events.QueueSought,), value=lambda _, event: event.offset)
-    gone = Kept("at group mq", ends=(events.QueueSought,))
-    committed = Kept("at group mq", ends=(events.QueueSought,))
+    gone, committed = (Kept("at group mq", ends=(events.QueueSought, _CORRECTED)) for _ in range(2))
     excuses = (BROKER_AWAY,)
 
     @on(events.PullSuspended)

@@ -17,6 +17,7 @@ from impl.events import (
     ProcessKilled,
     QueuesDeleted,
     StoreLoaded,
+    ThreadDied,
 )
 from impl.store import commit_log_recovery
 from impl.store.consume_queue import ConsumeQueue
@@ -121,6 +122,19 @@ def test_a_start_that_cannot_force_the_file_abort_has_made_it(path: str, *, is_c
     found = [one for told in (
         [BrokerStarted(A, A, 0)], [BrokerStopping(A)], [killed], [loads, ForceFailed(path, lost=False), killed],
         [loads._replace(last_exit_ok=is_clean)],
+    ) for one in followed.segment(A, [(0, A, event) for event in told])]
+    assert bool(found) is differs
+
+
+@pytest.mark.parametrize(("thread", "is_clean", "differs"), [
+    ("shutdown hook", False, False), ("shutdown hook", True, True), ("pull", True, False)])
+def test_a_stop_that_cannot_force_leaves_the_file_abort(thread: str, *, is_clean: bool, differs: bool) -> None:
+    world = World()
+    followed = Logs(world)
+    followed.views = Empty(world)
+    found = [one for told in (
+        [BrokerStarted(A, A, 0)], [BrokerStopping(A), ThreadDied(thread, "java.io.IOException", None)],
+        [ProcessKilled(1, power_loss=False)], [StoreLoaded(A, 0, 0, "ASYNC_FLUSH", last_exit_ok=is_clean)],
     ) for one in followed.segment(A, [(0, A, event) for event in told])]
     assert bool(found) is differs
 

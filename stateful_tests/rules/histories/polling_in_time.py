@@ -339,6 +339,8 @@ HISTORIES = (
     Written("seek_is_committed", (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(5)),
             (sought(), pulled(3, 2), polled(2, ms=3), ASKED, sent(3), polled(3, 4, ms=4), sent(5))),
     Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 2), sent(5))),
+    Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, found(4, PullCode.PULL_NOT_FOUND), sent(5)),
+            (sought(), pulled(3, 2), ASKED, found(4, PullCode.PULL_OFFSET_MOVED), sent(5))),
     Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)), (sought(), pulled(3, 4), ASKED, sent(5))),
     Written("seek_is_committed", (sought(), pulled(3, 2), ASKED, sent(5)),
             (sought(), pulled(3, 2), ASKED, sought(6), sent(5), has(ms=4))),
