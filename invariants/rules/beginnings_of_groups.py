@@ -134,8 +134,8 @@ class Beginnings(Rule):
     def begins(self, at: str, event: events.QueueTaken) -> int:
         """A member begins a queue; returns the offset below which its group has read all."""
         place = event.group, event.mq
-        if self.facts.broadcasts(at, event.group):
-            return event.offset
+        if self.facts.broadcasts(at, event.group) or self.facts.stops_now(event.client_id, event.group):
+            return event.offset  # who takes a queue while it shuts down may have committed for the last time
         read = self.read.setdefault(place, Read(event.offset))
         below = int(read.below)
         if not self.is_held(*place):

@@ -12,6 +12,7 @@ from impl.events import (
     BrokerStarted,
     ConsumerRegistered,
     ConsumerStarted,
+    ConsumerStopping,
     GroupOffsetsRemoved,
     LogExpired,
     MessageAppended,
@@ -274,6 +275,9 @@ HISTORIES = (
     # X3: the commit of where it was begun was lost.
     *(Written("first_beginning_is_kept", (START, taken(0, C, 98), *then, dropped(2, C), taken(3, C2, 100)),
               causes=causes) for then, causes in (((sent(1, 98),), ("X3",)), ((), ()))),
+    # Who takes a queue while it shuts down has perhaps committed for the last time.
+    Written("first_beginning_is_kept", (START, taken(0, C, 98), killed(2, C), taken(3, C2, 100)),
+            (START, (0, C, ConsumerStopping(C, G)), taken(0, C, 98), killed(2, C), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), dropped(1, C), taken(3, C2, 100)),
             (START, taken(0, C, 98), taken(3, C2, 100))),
     Written("first_beginning_is_kept", (START, taken(0, C, 98), answered(1, -1), killed(2, C), taken(3, C2, 100)),
