@@ -80,12 +80,13 @@ class copy_is_the_message(Rule):
     def _origin(self, key: tuple[str], topic: str, copy: Written) -> Iterator[str]:
         """What a copy says otherwise than the first one of when the message was sent back first, or does not say.
 
-        Who listens in order sends dead letters himself, and takes the origin away again.
+        A consumer that sends a message back itself, as one of its own, takes the origin away again.
         """
         origin = tuple(one for one in copy.properties if one[0] in _FIRST)
         if origin and self.origins.setdefault(key, origin) != origin:
             yield _ORIGIN
-        if topic == RMQ_SYS_SCHEDULE_TOPIC and {name for name, _ in origin} == {"RETRY_TOPIC"}:
+        by_broker = topic == RMQ_SYS_SCHEDULE_TOPIC and key not in self.again
+        if by_broker and {name for name, _ in origin} == {"RETRY_TOPIC"}:
             yield _NO_ORIGIN
 
 

@@ -78,6 +78,8 @@ HISTORIES = (
     Written("copy_is_the_message", TRIED_AGAIN, TRIED_AGAIN, views=say(FIRST, NAMELESS), kept_views=say(FIRST, BACK),
             says="no origin"),
     Written("copy_is_the_message", TRIED_AGAIN, DELAYED, views=say(FIRST, NAMELESS)),
+    Written("copy_is_the_message", TRIED_AGAIN, (sent(1, "CLIENT_INNER_PRODUCER"), *TRIED_AGAIN),
+            views=say(FIRST, NAMELESS), kept_views=say(FIRST, NAMELESS)),
     Written("copy_is_the_message", TWICE, (sent(2), *TWICE), views=say(FIRST, BACK, ELSEWHERE)),
     Written("copy_is_the_message", REDELIVERED[:3] + REDELIVERED[4:], REDELIVERED,
             views=say(FIRST, FIRST, BACK, FIRST, ELSEWHERE), says="another origin"),
