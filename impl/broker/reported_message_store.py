@@ -99,8 +99,10 @@ class ReportedMessageStore(DefaultMessageStore):
         """DefaultMessageStore#shutdown: the log is flushed before anything else, whatever cannot be forced then."""
         try:
             super().shutdown()
-        finally:
+        except JavaError:
             self.report_flushed()
+            raise
+        self.report_flushed()
 
     def report_flushed(self) -> None:
         """Report up to where the log counts as flushed, if that has changed."""

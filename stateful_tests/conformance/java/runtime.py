@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 import jpype
 
@@ -49,11 +53,19 @@ def start(jars: Sequence[Path], scratch: Path) -> str:
 
     scratch -- an existing folder; the caller deletes it when the process has ended.
 
-    Raises BadInputError when there is no Java, or none that starts.
+    An exception that nobody catches ends the process from now on, with its threads: those of a real store do not end,
+    and the JVM would wait for them. Raises BadInputError when there is no Java, or none that starts.
     """
     library = java_library(java_home())
     try:
         jpype.startJVM(str(library), *flags(scratch), classpath=[str(jar) for jar in jars], convertStrings=False)
     except (OSError, RuntimeError, SystemError, ValueError) as error:
         raise BadInputError(f"{library}: does not start ({error}); set JAVA_HOME to a Java 17 or newer") from error
+    sys.excepthook = _end
     return str(jpype.JClass("java.lang.System").getProperty("java.version"))
+
+
+def _end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    traceback.print_exception(kind, error, trace)
+    sys.stderr.flush()
+    os._exit(1)

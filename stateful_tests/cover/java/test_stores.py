@@ -102,7 +102,7 @@ def test_v44_behind_a_clean_up_of_what_was_not_flushed_yet_the_real_store_flushe
 @pytest.mark.java
 def test_damaged_directories_and_puts_and_a_planted_fault(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPARED, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)  # noqa: S603  # as above
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500, check=False)  # noqa: S603  # as above
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [row["outcome"] for row in rows] == ["holds"] * 6 + ["violated"] * 3, done.stderr
     assert [row["cost"]["rows"] > 4 for row in rows] == [True] * 9

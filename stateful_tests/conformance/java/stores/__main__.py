@@ -10,6 +10,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple, TextIO
 
@@ -37,7 +38,8 @@ class Runs(NamedTuple):
 def verdicts(runs: Runs, seed: int, out: Path, java_version: str, scratch: Path) -> Iterator[Verdict]:
     """A row each for damage, crashes, programs, replication, delivery and kills.
 
-    out -- a folder that differs is kept below it. scratch -- where killed processes may write beside their store.
+    out -- a folder that differs is kept below it. scratch -- of the stores, and of killed processes; the caller deletes
+    it when the process has ended, as real stores still write then what they shut down with.
     """
     from stateful_tests.conformance.java.stores.crashes import Atlas, crash_recovery
     from stateful_tests.conformance.java.stores.deliveries import delivery
@@ -48,26 +50,27 @@ def verdicts(runs: Runs, seed: int, out: Path, java_version: str, scratch: Path)
     from stateful_tests.conformance.java.stores.replicas import replication
 
     silence(scratch)
-    known = list(images(RECORDINGS))
-    yield _verdict("DefaultMessageStore#load, #start on damaged directories", runs.recoveries, seed, out, java_version,
-                   lambda folder, one: (1, recovery(folder, known, one)))
+    known, jars = list(images(RECORDINGS)), artefacts.jars()
+    judge = partial(_verdict, seed=seed, out=out, java_version=java_version, scratch=scratch)
+    yield judge("DefaultMessageStore#load, #start on damaged directories", runs.recoveries,
+                lambda folder, one: (1, recovery(folder, known, one)))
     atlas = Atlas(seed)
-    yield _verdict("DefaultMessageStore#load, #start after a crash", runs.crashes, seed, out, java_version,
-                   lambda folder, one: (1, crash_recovery(folder, atlas, one)))
-    yield _verdict("DefaultMessageStore#putMessage, #putMessages", runs.programs, seed, out, java_version, program)
-    yield _verdict("HAService, HAConnection", runs.replications, seed, out, java_version, replication)
-    yield _verdict("ScheduleMessageService", runs.deliveries, seed, out, java_version, delivery)
-    jars = artefacts.jars()
-    yield _verdict("DefaultMessageStore#load, #start after kill -9", runs.kills, seed, out, java_version,
-                   lambda folder, one: kill(folder, one, scratch, jars))
+    yield judge("DefaultMessageStore#load, #start after a crash", runs.crashes,
+                lambda folder, one: (1, crash_recovery(folder, atlas, one)))
+    yield judge("DefaultMessageStore#putMessage, #putMessages", runs.programs, program)
+    yield judge("HAService, HAConnection", runs.replications, replication)
+    yield judge("ScheduleMessageService", runs.deliveries, delivery)
+    yield judge("DefaultMessageStore#load, #start after kill -9", runs.kills,
+                lambda folder, one: kill(folder, one, scratch, jars))
 
 
 def _verdict(
-    name: str, runs: int, seed: int, out: Path, java_version: str, run: Callable[[Path, int], tuple[int, str | None]],
+    name: str, runs: int, run: Callable[[Path, int], tuple[int, str | None]],
+    *, seed: int, out: Path, java_version: str, scratch: Path,
 ) -> Verdict:
     begin, rows, different, note = time.perf_counter(), 0, 0, ""
     for number in range(seed, seed + runs):
-        folder = Path(tempfile.mkdtemp(prefix="store-"))
+        folder = Path(tempfile.mkdtemp(prefix="store-", dir=scratch))
         done, found = run(folder, number)
         rows += done
         if found is not None:
@@ -76,7 +79,7 @@ def _verdict(
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(folder, kept)
             note = note or f"{kept}: {found}"
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
     replay = f"python -m stateful_tests.conformance.java.stores --seed {seed}"
     return Verdict(
         PROPERTY, "conform", Subject("implementation", name, {"java": java_version}), Outcome.HOLDS,
