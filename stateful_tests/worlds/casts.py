@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import cycle, product
+from itertools import product
 from typing import Any
 
 from impl.client.push_consumer_config import PushConsumerConfig
@@ -17,18 +17,11 @@ from stateful_tests.worlds.listeners import NEVER, SUCCESS, Listener, SlowListen
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.orders import ORDERED_TOPICS, SHRUNK_TOPIC
 from stateful_tests.worlds.parts import (
-    ANYHOW,
-    ASSIGNING,
-    BELOW_ZERO,
     BOTH_TOPICS,
     BY_SET_TIME,
     BY_SQL,
     BY_TIME,
-    CHECK_EVERY_MS,
     CLOSE_TOGETHER,
-    COLLIDE,
-    COLLIDING,
-    COLLIDING_TOO,
     COMPRESSED_BYTES,
     CONSUMERS,
     DEEP,
@@ -37,9 +30,7 @@ from stateful_tests.worlds.parts import (
     FEW_MIB,
     FEW_MIB_OF_A_TOPIC,
     FEW_OF_A_TOPIC,
-    FEW_PULLS,
     FEW_TO_POLL,
-    FIVE,
     FROM_FIRST,
     FROM_THE_END,
     HOUR_OF_BEGIN,
@@ -51,39 +42,18 @@ from stateful_tests.worlds.parts import (
     ONE,
     OTHER,
     OTHER_GROUP,
-    PARCELS,
     PAST,
-    PATIENT,
-    POLLING,
-    POLLING_TAGS,
     PRODUCER,
     RETRIED,
-    RETRIED_IN_ORDER,
     SELDOM,
     SELECTING,
-    SLOWLY,
     SPARE,
     TAGGED,
-    TENANTS,
     TO_ALL,
-    TRANSACTION_MS,
-    UNEVEN,
     WITH_INVOICES,
 )
-from stateful_tests.worlds.producers import (
-    ASYNC,
-    BODY_BYTES,
-    IN_TRANSACTION,
-    KEYS,
-    ORDERED,
-    SYNC,
-    TAGS,
-    TOGETHER,
-    Sending,
-    latency_aware,
-)
-from stateful_tests.worlds.requesters import ASK, ASK_LATER
-from stateful_tests.worlds.servers import everybody, few, have_read, senders, servers, started
+from stateful_tests.worlds.producers import ASYNC, BODY_BYTES, SYNC, TAGS, Sending
+from stateful_tests.worlds.servers import everybody, few, have_read, servers, started
 from stateful_tests.worlds.world import World
 
 
@@ -145,12 +115,6 @@ def unannounced(world: World) -> None:
     everybody(world, ONE, OTHER)
 
 
-def both_ways(world: World) -> None:
-    """A world like `stored`, whose members also send, by the client that their consumers have."""
-    servers(world)
-    everybody(world, FROM_FIRST, instance_name="shop", sends=Sending(TOPIC, (SYNC, ASYNC), rests=SELDOM))
-
-
 def routes(world: World) -> None:
     """Masters and slaves, and two clients that want to know where they are."""
     servers(world, slaves=1)
@@ -192,53 +156,6 @@ def filtered(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS, properties=(("weight", "3"),)))
 
 
-def versions(*configs: PushConsumerConfig, sendings: Sequence[Sending]) -> Callable[[World], None]:
-    """A world like `stored`, whose processes run one of these consumers each: a roll-out has stopped half way.
-
-    sendings -- each is sent by a process of its own.
-    """
-
-    def build(world: World) -> None:
-        world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-        servers(world)
-        for machine, config in zip((*CONSUMERS[:2], *SPARE), cycle(configs)):
-            world.add_consumer(machine, config, idle=machine in SPARE)
-        senders(world, *sendings)
-
-    return build
-
-
-def polled(world: World) -> None:
-    """A world like `stored`: members of a group subscribe and poll, those of another one assign, and commit by hand."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    servers(world)
-    for machine in (*CONSUMERS[:2], *SPARE[:1]):
-        world.add_puller(machine, POLLING, idle=machine in SPARE)
-    for left in range(2):
-        world.add_puller(f"assigner{left + 1}", replace(ASSIGNING, share=(2, left)))
-    world.add_producer(PRODUCER, Sending(TOPIC))
-
-
-def polled_seldom(world: World) -> None:
-    """A world like `polled`, whose messages come now and then: pulls are held; who assigns has a thread for each."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    servers(world)
-    for machine in (*CONSUMERS[:2], *SPARE[:1]):
-        world.add_puller(machine, POLLING, idle=machine in SPARE)
-    for left in range(4):
-        world.add_puller(f"assigner{left + 1}", replace(FEW_PULLS, share=(4, left)))
-    world.add_producer(PRODUCER, Sending(TOPIC, rests=SELDOM))
-
-
-def polled_by_topic(world: World) -> None:
-    """A world like `polled`, whose members subscribe two topics each; one of them grows."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    servers(world)
-    for machine in (*CONSUMERS[:2], *SPARE[:1]):
-        world.add_puller(machine, replace(POLLING, more=OTHER_TOPIC), idle=machine in SPARE)
-    senders(world, Sending(TOPIC), Sending(OTHER_TOPIC))
-
-
 def slave_reads(world: World) -> None:
     """Masters with much that lies on their disks send whoever reads it to their slaves, which copy it."""
     servers(world, slaves=1, past=PAST, slave_read_enable=True)
@@ -259,34 +176,6 @@ def hungry(world: World) -> None:
     few(world, WITH_INVOICES)
 
 
-def copied_delays(world: World) -> None:
-    """A world like `stored`, with slaves, some of whose messages are to be delivered later."""
-    servers(world, slaves=1)
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, delay_levels=(0, 1, 2, 3, 4)))
-
-
-def tenants(world: World) -> None:
-    """A world like `stored`, in which two tenants call their topics and groups alike, each in its own namespace."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    world.fates = FAILS
-    servers(world, more=[TopicConfig(one.full_topic, 4, 4) for one in TENANTS])
-    for number, one in enumerate(TENANTS, 1):
-        for machine in (*CONSUMERS[:2], *SPARE[:1]):
-            member = f"{one.namespace}-{machine}"
-            world.add_consumer(member, RETRIED, idle=machine in SPARE, namespace=one.namespace)
-        world.add_producer(f"producer{number}", one)
-
-
-def polling_tenants(world: World) -> None:
-    """The same two tenants poll: each has an application, whose group and topic are called as those of the other."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    servers(world, more=[TopicConfig(one.full_topic, 4, 4) for one in TENANTS])
-    for number, one in enumerate(TENANTS, 1):
-        world.add_puller(f"{one.namespace}-{CONSUMERS[0]}", replace(POLLING, namespace=one.namespace))
-        world.add_producer(f"producer{number}", one)
-
-
 def large(world: World) -> None:
     """Two groups that cache few MiB, one of each queue and one of each topic, and are slow; messages are large."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
@@ -303,27 +192,6 @@ def behind_in_order(world: World) -> None:
     few(world, IN_ORDER)
 
 
-def sending(
-    *sendings: Sending, transactions: bool = False, check_max: int = 15,
-    flush_disk_type: FlushDiskType = FlushDiskType.ASYNC_FLUSH,
-) -> Callable[[World], None]:
-    """A world like `stored`, in which each of these is sent by a process of its own.
-
-    transactions -- brokers ask often what became of half messages, up to check_max times.
-    """
-
-    def build(world: World) -> None:
-        world.store_config = replace(STORE, flush_disk_type=flush_disk_type)
-        settings: dict[str, Any] = {
-            "transaction_check_interval_ms": CHECK_EVERY_MS, "transaction_check_max": check_max} if transactions else {}
-        servers(world, **settings)
-        for machine in CONSUMERS[:2]:
-            world.add_consumer(machine, FROM_FIRST)
-        senders(world, *sendings)
-
-    return build
-
-
 def few_threads(world: World) -> None:
     """A world like `stored`, whose members have two threads for their listeners, which are slow or do not return."""
     world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
@@ -333,87 +201,11 @@ def few_threads(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, rests=SELDOM))
 
 
-def failing_transactions(world: World) -> None:
-    """A world like `stored`, whose messages are committed by transactions; listeners fail, of one group in order."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    world.fates = FAILS
-    servers(world, transaction_check_interval_ms=CHECK_EVERY_MS)
-    few(world, RETRIED, replace(RETRIED_IN_ORDER, consumer_group=OTHER_GROUP))
-    world.add_producer(PRODUCER, Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, rests=SELDOM))
-
-
-def uneven(world: World) -> None:
-    """A world like `sending`, whose second broker has fewer queues of the topic, and one more to read than to write."""
-    servers(world, queues=UNEVEN)
-    few(world, FROM_FIRST)
-    senders(world, latency_aware(Sending(TOPIC, (SYNC, ASYNC, TOGETHER))),
-            Sending(TOPIC, (ORDERED, TOGETHER), rests=SELDOM))
-
-
-def sending_anyhow(world: World) -> None:
-    """A world like `stored`, whose producers send in every way there is, also what is illegal.
-
-    One of them has a namespace; the topic of the other is made for its first message. One broker has no slave, and
-    says so each time.
-    """
-    world.roles = {BROKERS[1]: BrokerRole.SYNC_MASTER}
-    servers(world, more=(TopicConfig(ANYHOW.full_topic, 4, 4),))
-    for machine in CONSUMERS[:2]:
-        world.add_consumer(machine, replace(FROM_FIRST, subscription={ANYHOW.full_topic: "*", PARCELS.topic: "*"}))
-    senders(world, ANYHOW, PARCELS)
-
-
 def leaving(world: World) -> None:
     """A world like `stored`, with slaves, whose members come and go all the time."""
     servers(world, slaves=1)
     everybody(world, FROM_FIRST)
     world.add_producer(PRODUCER, Sending(TOPIC))
-
-
-def patient(world: World) -> None:
-    """A world like `stored`, whose producers wait for disk and slave longer than their brokers do.
-
-    One broker waits for its disk, the other one for its slave, too. Producers rest so long that nothing but heartbeats
-    goes between the two, and the slave reports less often than its master sends them.
-    """
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    world.roles = {BROKERS[0]: BrokerRole.SYNC_MASTER}
-    world.of_slaves = {"ha_send_heartbeat_interval_ms": 8_000}
-    servers(world, slaves=1, of=BROKERS[:1])
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
-
-
-def buffered(world: World) -> None:
-    """A world like `stored`, where what is put waits in a buffer of a pool before it is written."""
-    world.store_config = replace(STORE, transient_store_pool_configured=True)
-    servers(world)
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC)))
-
-
-def cramped(world: World) -> None:
-    """A world like `stored`, whose brokers have files so small that each kind of them fills up, and few delays.
-
-    All that they have may be deleted when files of others fill the disk. Messages have all lengths, and delays beyond
-    the greatest one.
-    """
-    world.store_config = replace(
-        STORE, mapped_file_size_commit_log=8 * 1024, configured_file_size_consume_queue=400, max_message_size=4 * 1024,
-        max_hash_slot_num=4, max_index_num=40, message_delay_level="1s 5s 10s 30s",
-        file_reserved_time_hours=0)
-    servers(world)
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED, SYNC), body_bytes=range(144, 400),
-                                         delay_levels=(0, 0, 0, 0, 3, 4, 5, 18)))
-
-
-def requests(world: World) -> None:
-    """A world in which applications ask, and others reply, most of them in time."""
-    servers(world)
-    for machine in CONSUMERS[:2]:
-        world.add_consumer(machine, FROM_FIRST, replies=True)
-    senders(world, *[Sending(TOPIC, (ASK, ASK_LATER))] * 2)
 
 
 def guarded(world: World) -> None:
@@ -439,14 +231,6 @@ def from_a_time(world: World) -> None:
     """
     servers(world, past=PAST)
     few(world, FROM_FIRST, BY_TIME, BY_SET_TIME)
-
-
-def piecemeal(world: World) -> None:
-    """A world like `stored`, whose slaves are sent so few bytes at once that a message comes in several parts."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, ha_transfer_batch_size_bytes=500)
-    servers(world, slaves=1)
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, TOGETHER), rests=SELDOM))
 
 
 def aged(world: World) -> None:
@@ -475,30 +259,6 @@ def from_the_end(world: World) -> None:
     few(world, FROM_THE_END)
     world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC), body_bytes=BODY_BYTES[:2], delay_levels=(0, 0, 1, 2),
                                          padding=COMPRESSED_BYTES))
-
-
-def colliding(world: World) -> None:
-    """A world like `sending_in_order`, of 5 queues; two tags have one hash code, and each group subscribes one."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
-    servers(world, queues=FIVE)
-    few(world, COLLIDING, COLLIDING_TOO)
-    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), tags=COLLIDE, keys=BELOW_ZERO))
-
-
-def polled_by_tag(world: World) -> None:
-    """Members of a group poll two tags of three; somebody else polls so slowly that old messages go before."""
-    servers(world, past=PAST)
-    for machine in (*CONSUMERS[:2], *SPARE[:1]):
-        world.add_puller(machine, POLLING_TAGS, idle=machine in SPARE)
-    world.add_puller("assigner1", SLOWLY)
-    world.add_producer(PRODUCER, Sending(TOPIC, tags=TAGS))
-
-
-def masterless(world: World) -> None:
-    """A world like `stored`, with slaves, whose producer also sends in order."""
-    servers(world, slaves=1)
-    few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), keys=KEYS[:2]))
 
 
 def smallest(config: PushConsumerConfig, *queues: int) -> Callable[[World], None]:

@@ -12,13 +12,7 @@ from stateful_tests.worlds.casts import (
     administered,
     aged,
     behind_in_order,
-    both_ways,
     broadcasters,
-    buffered,
-    colliding,
-    copied_delays,
-    cramped,
-    failing_transactions,
     far_behind,
     few_threads,
     filtered,
@@ -29,27 +23,13 @@ from stateful_tests.worlds.casts import (
     inspected,
     large,
     leaving,
-    masterless,
     members,
-    patient,
-    piecemeal,
-    polled,
-    polled_by_tag,
-    polled_by_topic,
-    polled_seldom,
-    polling_tenants,
-    requests,
     routes,
-    sending,
-    sending_anyhow,
     slave_reads,
     smallest,
     stored,
-    tenants,
     throttled,
     unannounced,
-    uneven,
-    versions,
 )
 from stateful_tests.worlds.deeds import GROUP, OTHER_TOPIC, TOPIC
 from stateful_tests.worlds.holding_listeners import HoldingListener
@@ -79,6 +59,7 @@ from stateful_tests.worlds.parts import (
     TRANSACTION_MS,
     WITH_INVOICES,
 )
+from stateful_tests.worlds.polling_casts import polled, polled_by_tag, polled_by_topic, polled_seldom, polling_tenants
 from stateful_tests.worlds.producers import (
     ASYNC,
     IN_TRANSACTION,
@@ -89,6 +70,23 @@ from stateful_tests.worlds.producers import (
     TOGETHER,
     Sending,
     latency_aware,
+)
+from stateful_tests.worlds.sending_casts import (
+    both_ways,
+    buffered,
+    colliding,
+    copied_delays,
+    cramped,
+    failing_transactions,
+    masterless,
+    patient,
+    piecemeal,
+    requests,
+    sending,
+    sending_anyhow,
+    tenants,
+    uneven,
+    versions,
 )
 from stateful_tests.worlds.workload import Workload
 
