@@ -45,8 +45,22 @@ async def send_to_retry_topic(
 ) -> None:
     """ConsumeMessageOrderlyService#sendMessageBack, and the end of DefaultMQPushConsumerImpl#sendMessageBack.
 
-    The producer of the instance sends. Both messages have one map of properties, so that what is put into the new one
-    is in the old one, too, and the id of the original that was set before is not there. Raises JavaErrors.
+    The producer of the instance sends. Raises JavaErrors.
+    """
+    new_msg, producer = message_to_retry(group, msg, reconsume_times, max_reconsume_times), instance.inner_producer
+    try:
+        await producer.send_default_impl(new_msg, SYNC, producer.config.send_msg_timeout_ms)
+    except JavaError:
+        msg.properties = dict(new_msg.properties.entries())
+        raise
+    msg.properties = dict(new_msg.properties.entries())
+
+
+def message_to_retry(group: str, msg: MessageExt, reconsume_times: int, max_reconsume_times: int) -> Message:
+    """The message that a consumer sends anew to the retry topic of its group.
+
+    Both messages have one map of properties, so that what is put into the new one is in the old one, too, and the id of
+    the original that was set before is not there.
     """
     properties: HashMap[str, str] = HashMap()
     new_msg = Message(get_retry_topic(group), msg.body, flag=msg.flag)
@@ -58,10 +72,4 @@ async def send_to_retry_topic(
     new_msg.put_property(PROPERTY_MAX_RECONSUME_TIMES, str(max_reconsume_times))
     new_msg.clear_property(PROPERTY_TRANSACTION_PREPARED)
     new_msg.put_property(PROPERTY_DELAY_TIME_LEVEL, str(FIRST_RETRY_LEVEL + msg.reconsume_times))
-    producer = instance.inner_producer
-    try:
-        await producer.send_default_impl(new_msg, SYNC, producer.config.send_msg_timeout_ms)
-    except JavaError:
-        msg.properties = dict(new_msg.properties.entries())
-        raise
-    msg.properties = dict(new_msg.properties.entries())
+    return new_msg

@@ -33,6 +33,7 @@ from impl.events.consumption import (
 )
 from impl.events.host import (
     HOST_EVENTS as HOST_EVENTS,
+    SHUTDOWN_HOOK as SHUTDOWN_HOOK,
     AnsweredAgain as AnsweredAgain,
     ClockDrifts as ClockDrifts,
     ClockJumped as ClockJumped,

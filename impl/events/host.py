@@ -24,6 +24,10 @@ class ProcessPaused(NamedTuple):
     ms: int
 
 
+SHUTDOWN_HOOK = "shutdown hook"
+"""The thread in which a process shuts down in order."""
+
+
 class ThreadDied(NamedTuple):
     """An exception has left a thread, a job or a handler; error -- the Java class."""
 

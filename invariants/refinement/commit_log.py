@@ -34,8 +34,6 @@ from model.language.open.states import Writes
 
 NAME = "refines_commit_log"
 LOG, ABORT = "store/commitlog/", "store/abort"
-_HOOK = "shutdown hook"
-"""The thread in which a process shuts down in order."""
 _KILL, _STOP, _LOSE, _RESUME = ((name, ()) for name in ("kill", "stop", "lose_power", "resume"))
 
 
@@ -237,7 +235,7 @@ class Logs(Map):
     @hears(events.ThreadDied)
     def _gives_up(self, machine: str, event: events.ThreadDied) -> list[Finding]:
         """Who cannot force what he stops ends as if he were killed: the file abort stays."""
-        if event.thread == _HOOK:
+        if event.thread == events.SHUTDOWN_HOOK:
             self.stopping.pop(machine, None)
         return []
 

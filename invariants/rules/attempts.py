@@ -10,11 +10,11 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.sending import EMPTIED, LISTED
+from invariants.rules.sending import EMPTIED, LISTED, STORED
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
-_LESS_SAFE = frozenset({10, 11, 12})
+_LESS_SAFE = STORED - {0}
 """FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the message is stored, and not as its broker should."""
 
 

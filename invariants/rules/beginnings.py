@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import timegm
 from collections.abc import Iterator, Sequence
 from math import inf
 from typing import NamedTuple
@@ -32,19 +33,10 @@ BROADCASTS = Excuse("the consumer broadcasts: its offsets are in a file of its o
 
 _HALF_AN_HOUR_MS = 1_800_000
 """DefaultMQPushConsumer.consumeTimestamp: its default, so long before the consumer is made."""
-_FIRST_DAY = 719_468
-"""1 January 1970, in days since 1 March of the year 0."""
-
 
 def time_of_text_ms(text: str) -> int:
-    """A time yyyyMMddHHmmss in UTC, as users write it, in ms since 1970.
-
-    Years are counted from 1 March on: then the day that a leap year has more is the last one.
-    """
-    year, month, day, hour, minute, second = (int(text[:4]), *(int(text[at:at + 2]) for at in range(4, 14, 2)))
-    year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)  # noqa: PLR2004  # February
-    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day - 1 - _FIRST_DAY
-    return 1_000 * (((days * 24 + hour) * 60 + minute) * 60 + second)
+    """A time yyyyMMddHHmmss in UTC, as users write it, in ms since 1970."""
+    return 1_000 * timegm((int(text[:4]), *(int(text[at:at + 2]) for at in range(4, 14, 2))))
 
 
 class start_is_what_the_broker_answered(Rule):

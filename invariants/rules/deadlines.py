@@ -54,8 +54,9 @@ pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
 """What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
-unbusied = takes(10_000, steps=2)
-"""A broker has done what was put off while something failed there."""
+OS_PAGE_CACHE_BUSY_MS = 1_000  # MessageStoreConfig#osPageCacheBusyTimeOutMills
+unbusied = takes(OS_PAGE_CACHE_BUSY_MS + QUEUE_MS["send"], steps=2)
+"""Who writes has done so, and no send waits any more that had to wait for that."""
 operator_answered = takes(2 * OPERATOR_CALL_MS)
 """What an operator has asked a broker is answered, whatever his clock is like."""
 first_look = takes(1_000)

@@ -145,57 +145,66 @@ class legal_seek_is_taken(Rule):
                                 f"{stored.min_offset} to {stored.max_offset}", at, event.group, event.mq)
 
 
-class poller_pulls_where_it_was_told(Polled):
-    """A consumer that is polled pulls a queue where it began it, or from an offset that somebody has named since.
+class _Positions(Polled):
+    """What is common: where a consumer that is polled may be in its queues, by what it is told and does itself.
 
-    That is a broker in the answer to a pull, or to who asks what is committed; its application, which has sought; or
-    the end of what it was given. Until its first pull of a queue is answered it may begin it again. What answers a pull
-    of a former holding names nothing before that.
+    What answers a pull of a former holding tells nothing.
     """
 
-    cite = "DefaultLitePullConsumerImpl#nextPullOffset, AssignedMessageQueue#updatePullOffset"
-
-    named, begun = (Kept("at group mq") for _ in range(2))
+    known = Kept("at group mq")
+    # Queues that have been pulled since they were taken.
+    begun = Kept("at group mq")
 
     @on(events.PullAnswered)
     def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
         if (at, event.group, event.mq) in self.begun:
-            self._name((at, event.group, event.mq), event.next_begin_offset)
+            self.know((at, event.group, event.mq), event.next_begin_offset)
 
     @on(events.QueueSought)
     def seeks(self, _: int, at: str, event: events.QueueSought) -> None:
-        self._name((at, event.group, event.mq), event.offset)
+        self.know((at, event.group, event.mq), event.offset)
 
     @on(events.MessagesPolled)
     def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
-        self._name((at, event.group, event.mq), event.offsets[-1] + 1)
+        self.know((at, event.group, event.mq), event.offsets[-1] + 1)
 
-    def _name(self, key: tuple[str, str, MessageQueue], offset: int) -> None:
-        if key[2] in self.facts.polls_from.get(key[:2], ()):
-            self.named.setdefault(key, set()).add(offset)
+    def know(self, key: tuple[str, str, MessageQueue], offset: int) -> None:
+        """It may be there in this queue."""
+        self.known.setdefault(key, set()).add(offset)
+
+    def asked(self, key: tuple[str, str, MessageQueue]) -> set[int]:
+        """What brokers have answered that is committed of this queue."""
+        return {one.offset for one in self.facts.answers.get(key, ())}
+
+
+class poller_pulls_where_it_was_told(_Positions):
+    """A consumer that is polled pulls a queue where it began it, or from an offset that somebody has named since.
+
+    That is a broker in the answer to a pull, or to who asks what is committed; its application, which has sought; or
+    the end of what it was given. Until its first pull of a queue is answered it may begin it again.
+    """
+
+    cite = "DefaultLitePullConsumerImpl#nextPullOffset, AssignedMessageQueue#updatePullOffset"
 
     @on(events.PullSuspended)
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, event.group, event.mq
         self.begun[key] = ms
-        asked = {one.offset for one in self.facts.answers.get(key, ())}
-        if event.offset not in self.named.get(key, (event.offset,)) and event.offset not in asked:
+        if event.offset not in self.known.get(key, (event.offset,)) and event.offset not in self.asked(key):
             yield self.told(f"{at} pulls {queue_text(event.mq)} from {event.offset}, which nobody has named", *key)
 
 
-class taken_queue_begins_where_it_was_left(Polled):
+class taken_queue_begins_where_it_was_left(_Positions):
     """A consumer that is polled begins a queue that it has taken where a broker has told it, or where it was before.
 
     That is where it has pulled the queue, was to pull it next, was given its messages, or has sought. Of a queue
-    without an offset it knows nothing. What answers a pull of a former holding is nothing that it has been told.
+    without an offset it knows nothing.
     """
 
     cite = "DefaultLitePullConsumerImpl#nextPullOffset, AssignedMessageQueue#updatePullOffset: processQueue"
 
-    # Where the consumer was, in this holding and before; queues that have been pulled since they were taken, and those
-    # of which a broker has said since then that the group has no offset.
-    known = Kept("at group mq")
-    begun, without = (Kept("at group mq") for _ in range(2))
+    # Queues of which a broker has said since they were taken that the group has no offset.
+    without = Kept("at group mq")
 
     def of_what_is_held(self) -> Iterator[Kept]:
         """See Polled."""
@@ -206,31 +215,15 @@ class taken_queue_begins_where_it_was_left(Polled):
         if event.offset == NO_OFFSET:
             self.without.update({(machine_of(event.connection), *place): ms for place in self.facts.places(at, event)})
 
-    @on(events.PullAnswered)
-    def is_answered(self, _: int, at: str, event: events.PullAnswered) -> None:
-        if (at, event.group, event.mq) in self.begun:
-            self._know((at, event.group, event.mq), event.next_begin_offset)
-
-    @on(events.QueueSought)
-    def seeks(self, _: int, at: str, event: events.QueueSought) -> None:
-        self._know((at, event.group, event.mq), event.offset)
-
-    @on(events.MessagesPolled)
-    def polls(self, _: int, at: str, event: events.MessagesPolled) -> None:
-        self._know((at, event.group, event.mq), event.offsets[-1] + 1)
-
-    def _know(self, key: tuple[str, str, MessageQueue], offset: int) -> None:
-        self.known.setdefault(key, set()).add(offset)
-
     @on(events.PullSuspended)
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, event.group, event.mq
         if key[:2] not in self.facts.polls_from:
             return
-        told = {one.offset for one in self.facts.answers.get(key, ())}
-        is_right = key in self.begun or key in self.without or event.offset in told.union(self.known.get(key, ()))
+        is_right = key in self.begun or key in self.without or event.offset in self.asked(key).union(
+            self.known.get(key, ()))
         self.begun[key] = ms
-        self._know(key, event.offset)
+        self.know(key, event.offset)
         if not is_right:
             yield self.told(f"{at} begins {queue_text(event.mq)} at {event.offset}, which nobody has told it", *key)
 

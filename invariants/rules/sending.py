@@ -15,7 +15,7 @@ from invariants.rules.match import Match
 from invariants.rules.orders import ORDER_TOPIC_CONFIG
 from invariants.rules.rule import Kept, Rule, Told, on
 
-_STORED = frozenset({0, 10, 11, 12})
+STORED = frozenset({0, 10, 11, 12})
 """SUCCESS, FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the master has the message."""
 _NOT_STORED = frozenset({2, 13, 14, 16, 17, 10001, 10003, 10004, 10005})
 """SYSTEM_BUSY, MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, NO_PERMISSION, TOPIC_NOT_EXIST, and those ClientErrorCodes that
@@ -74,7 +74,7 @@ class send_outcome_is_honest(Rule):
 
     @on(events.SendAnswered)
     def answered(self, _: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        if event.code not in _STORED or (event.commit_log_offset < 0 and event.topic.endswith(REPLIES)):
+        if event.code not in STORED or (event.commit_log_offset < 0 and event.topic.endswith(REPLIES)):
             return
         place = event.broker, event.commit_log_offset
         there = self.appended.get((event.key,), {}).get(place)

@@ -15,10 +15,9 @@ from invariants.rules.applications import TURNS
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.rule import Kept, Rule, Told, after, on
-from invariants.rules.sending import LATENCY_AWARE
+from invariants.rules.sending import LATENCY_AWARE, STORED
 from invariants.rules.weather import clock_was_set
 
-_STORED = frozenset({0, 10, 11, 12})
 """What a broker answers that has the message."""
 _DURATIONS_MS = ((15_000, 600_000), (3_000, 180_000), (2_000, 120_000), (1_000, 60_000), (550, 30_000))
 """MQFaultStrategy: who was as slow as the first number is shunned for as long as the second one says."""
@@ -120,7 +119,7 @@ class Shunning(Rule):
             measured_ms = ms - attempt.ms
             asynchronous = self.asked[at, key[-1]].asynchronous  # then it is counted from the request on
             least_ms, most_ms = (0, measured_ms) if asynchronous else (measured_ms, ms - attempt.since_ms)
-            self._remember(key, attempt, Item(ms, least_ms, most_ms, event.code not in _STORED, asynchronous))
+            self._remember(key, attempt, Item(ms, least_ms, most_ms, event.code not in STORED, asynchronous))
 
     @on(events.SendFailed)
     def failed(self, ms: int, at: str, event: events.SendFailed) -> None:

@@ -57,6 +57,11 @@ class full_disk_refuses_writes(Rule):
         return bool(ms - since_ms > deadlines.space_seen(self.bounds))
 
 
+_NOTHING_IS_FORCED = Excuse(
+    "a force has failed shortly before: with all repairs what is deleted is forced first",
+    by=Match(events.ForceFailed, of="at"), lasts=deadlines.room_made)
+
+
 class full_disk_makes_room(Duty):
     """A broker whose disk is fuller than 75 % deletes the oldest file of its log, beyond 85 % also if it is young.
 
@@ -67,8 +72,7 @@ class full_disk_makes_room(Duty):
     cite = "CleanCommitLogService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
     about = "at"
     within_ms = deadlines.room_made
-    excuses = (Excuse("a force has failed shortly before: with all repairs what is deleted is forced first",
-                      by=Match(events.ForceFailed, of="at"), lasts=deadlines.room_made),)
+    excuses = (_NOTHING_IS_FORCED,)
     late = "the disk of {at} has been too full for {waited_ms} ms, and its log still begins at {what}"
 
     # How full the disk is, in percent; when the store was loaded.
@@ -102,8 +106,7 @@ class old_files_go_at_their_hour(Duty):
     cite = "CleanCommitLogService#isTimeToDelete, #deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
     about = "at"
     within_ms = deadlines.room_made
-    excuses = (Excuse("a force has failed shortly before: with all repairs what is deleted is forced first",
-                      by=Match(events.ForceFailed, of="at"), lasts=deadlines.room_made),)
+    excuses = (_NOTHING_IS_FORCED,)
     late = "{at} has been up for {waited_ms} ms at an hour of deleteWhen, and the first file of its log is old"
 
     @after(events.StoreLoaded)

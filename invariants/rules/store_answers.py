@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 from impl import events
 from impl.decisions.names import REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
@@ -114,14 +114,15 @@ class busy_broker_takes_messages_again(Rule):
     cite = "CommitLog#asyncPutMessage: beginTimeInLock = 0, DefaultMessageStore#isOSPageCacheBusy"
     about = "broker key"
 
-    # When all faults ended.
+    # When all faults ended, and until when all threads for messages were busy.
     healed = Kept("at", survives="all", begins=(events.WorldHealed,))
+    held = Kept("broker pool", machine="broker", begins=(events.ThreadsHeld,), value=lambda ms, event: ms + event.ms)
 
     @on(events.SendAnswered)
     def answered(self, ms: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
-        healed_ms = min(self.healed.values(), default=inf)
-        if event.code == _SYSTEM_BUSY and ms - healed_ms > deadlines.unbusied(self.bounds):
-            yield self.told(f"{event.broker} is too busy for {event.key} of {at}, {ms - healed_ms} ms after the last "
+        since_ms = max(min(self.healed.values(), default=inf), self.held.get((event.broker, "send"), 0))
+        if event.code == _SYSTEM_BUSY and ms - since_ms > deadlines.unbusied(self.bounds):
+            yield self.told(f"{event.broker} is too busy for {event.key} of {at}, {ms - since_ms} ms after the last "
                             "fault", event.broker, event.key)
 
 
@@ -135,13 +136,19 @@ _TOO_EARLY = (
 """Why a broker may say too early that it has waited for disk or slave."""
 
 
-class time_outs_are_waited(Rule):
+class _TimeOuts(Rule):
+    """What is common: who says that disk or slave was too slow says so of a record."""
+
+    about = "broker key code"
+    excuses: ClassVar[tuple[Excuse, ...]] = _TOO_EARLY
+
+
+class time_outs_are_waited(_TimeOuts):
     """A broker says that disk or slave was too slow only when it has waited as long as it may."""
 
     judges = "time_out_is_over"
     shipped = "violated: V44 nothing is flushed behind a clean-up"
     cite = "FlushDiskWatcher#run, GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer"
-    about = "broker key code"
     excuses = (
         *_TOO_EARLY,
         cause("V44", "the broker has deleted files that it had not flushed, and flushes nothing more",
@@ -160,12 +167,10 @@ class time_outs_are_waited(Rule):
                             "slow", event.broker, event.key, event.code)
 
 
-class time_outs_are_true(Rule):
+class time_outs_are_true(_TimeOuts):
     """A broker says that disk or slave was too slow only if neither had the record long before the time was over."""
 
     cite = "GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer: push2SlaveMaxOffset"
-    about = "broker key code"
-    excuses = _TOO_EARLY
 
     # Where each record ends and when it was put; and when the log was forced, or a slave has reported it, up to where.
     put = Kept("at key commit_log_offset", survives="all", begins=(events.MessageAppended,),

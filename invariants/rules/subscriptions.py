@@ -15,8 +15,6 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off
 
-_CLUSTERING = "CLUSTERING"
-
 
 class group_has_one_message_model(Rule):
     """All members that a broker lists in a group read as a cluster, or all of them broadcast.
@@ -49,9 +47,9 @@ class retries_stay_subscribed(Rule):
 
     @on(events.ConsumerRegistered)
     def entered(self, _: int, at: str, event: events.ConsumerRegistered) -> Iterator[Told]:
-        member = self.facts.consumers.get((machine_of(event.connection), event.group))
         topics = {topic for topic, _, _ in event.subscriptions}
-        if member is not None and member.message_model == _CLUSTERING and get_retry_topic(event.group) not in topics:
+        clusters = self.facts.clusters(machine_of(event.connection), event.group)
+        if clusters and get_retry_topic(event.group) not in topics:
             yield self.told(f"{at} hears of {event.connection} that it does not read the retries of {event.group}", at,
                             event.group, event.connection)
 

@@ -23,6 +23,7 @@ from impl.decisions.allocation import AllocateMessageQueueStrategy
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import MASTER_ID, get_retry_topic
 from impl.decisions.subscription import SUB_ALL
+from impl.events import SHUTDOWN_HOOK
 from impl.hosts.simulation.host import Boot
 from impl.hosts.simulation.node import Node
 from impl.namesrv.server import NamesrvController
@@ -308,7 +309,7 @@ class Machines(Course):
                 raise
             self.simulation.kernel.at(self.now_ms, end, node)
 
-        node.spawn("shutdown hook", run_hooks())
+        node.spawn(SHUTDOWN_HOOK, run_hooks())
 
     def _end(self, node: Node) -> None:
         """The process has come to its end, and an idle one takes its place."""

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from impl.client import send_message_back
-from impl.client.consume_message_concurrently_service import ConsumeMessageConcurrentlyService
-from impl.client.message_listener import ConsumeConcurrentlyContext
-from impl.client.mq_client_instance import MQClientInstance
 from impl.client.process_queue import ProcessQueue
-from impl.client.send_kernel import SYNC
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.common.message import MessageExt
 from impl.common.message_const import (
     PROPERTY_CONSUME_START_TIMESTAMP,
-    PROPERTY_DELAY_TIME_LEVEL,
-    PROPERTY_MAX_RECONSUME_TIMES,
-    PROPERTY_RECONSUME_TIME,
-    PROPERTY_RETRY_TOPIC,
+    PROPERTY_TRANSACTION_PREPARED,
 )
 from impl.common.message_to_send import Message
-from impl.decisions.java_errors import JavaError, NullPointerError
-from impl.decisions.names import get_retry_topic
-from impl.decisions.retry_level import FIRST_RETRY_LEVEL
-from impl.hash_map import HashMap
-from impl.variants.variant import Variant, around, replace
+from impl.decisions.java_errors import NullPointerError
+from impl.variants.variant import Variant, around
 
+SendsBack = Callable[[DefaultMQPushConsumerImpl, MessageExt, int, str | None], Awaitable[None]]
+ToRetry = Callable[[str, MessageExt, int, int], Message]
 FirstExpired = Callable[[ProcessQueue, int], MessageExt | None]
 
 
-@replace(ConsumeMessageConcurrentlyService, "send_message_back")
-async def _to_where_it_was_stored(
-    self: ConsumeMessageConcurrentlyService, msg: MessageExt, context: ConsumeConcurrentlyContext,
-) -> bool:
-    """The address in the record counts, whoever is the master by now."""
-    try:
-        await self.consumer.send_message_back(msg, context.delay_level_when_next_consume, None)
-    except JavaError:
-        msg.reconsume_times += 1
-        return False
-    return True
+@around(DefaultMQPushConsumerImpl, "send_message_back")
+def _to_where_it_was_stored(original: SendsBack) -> SendsBack:
+    async def send_message_back(
+        self: DefaultMQPushConsumerImpl, msg: MessageExt, delay_level: int, broker_name: str | None,
+    ) -> None:
+        """The address in the record counts, whoever is the master by now."""
+        del broker_name
+        await original(self, msg, delay_level, None)
+
+    return send_message_back
 
 
 @around(ProcessQueue, "first_expired_msg")
@@ -67,22 +59,17 @@ def _unseen(pq: ProcessQueue) -> MessageExt | None:
     return None if msg is None or msg.get_property(PROPERTY_CONSUME_START_TIMESTAMP) else msg
 
 
-@replace(send_message_back, "send_to_retry_topic")
-async def _as_it_came(
-    instance: MQClientInstance, group: str, msg: MessageExt, reconsume_times: int, max_reconsume_times: int,
-) -> None:
-    """All properties are sent on, also that of a half message."""
-    properties: HashMap[str, str] = HashMap()
-    new_msg = Message(get_retry_topic(group), msg.body, flag=msg.flag)
-    for name, value in (msg.properties or {}).items():
-        properties.put(name, value)
-    new_msg.properties = properties
-    new_msg.put_property(PROPERTY_RETRY_TOPIC, msg.topic)
-    new_msg.put_property(PROPERTY_RECONSUME_TIME, str(reconsume_times))
-    new_msg.put_property(PROPERTY_MAX_RECONSUME_TIMES, str(max_reconsume_times))
-    new_msg.put_property(PROPERTY_DELAY_TIME_LEVEL, str(FIRST_RETRY_LEVEL + msg.reconsume_times))
-    producer = instance.inner_producer
-    await producer.send_default_impl(new_msg, SYNC, producer.config.send_msg_timeout_ms)
+@around(send_message_back, "message_to_retry")
+def _as_it_came(original: ToRetry) -> ToRetry:
+    def message_to_retry(group: str, msg: MessageExt, reconsume_times: int, max_reconsume_times: int) -> Message:
+        """All properties are sent on, also that of a half message."""
+        half = msg.get_property(PROPERTY_TRANSACTION_PREPARED)
+        new_msg = original(group, msg, reconsume_times, max_reconsume_times)
+        if half is not None:
+            new_msg.put_property(PROPERTY_TRANSACTION_PREPARED, half)
+        return new_msg
+
+    return message_to_retry
 
 
 BUGS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as replaced
 
 from impl.client import message_queue_selectors
 from impl.client.default_mq_producer_impl import DefaultMQProducerImpl
@@ -16,10 +17,10 @@ from impl.decisions import start_offset
 from impl.decisions.java_arithmetic import absolute32, remainder
 from impl.decisions.java_errors import IndexOutOfBoundsError
 from impl.decisions.names import get_retry_topic
-from impl.events import MessagesFound
 from impl.variants.variant import Replacement, around, replace, seeded
 
 Unsubscribes = Callable[[DefaultMQPushConsumerImpl, str], None]
+Finds = Callable[[PullCallback, tuple[MessageExt, ...]], None]
 Updates = Callable[[DefaultMQProducerImpl, str, TopicPublishInfo], None]
 _EIGHT_HOURS_MS = 8 * 3_600_000
 _GO = "apache/rocketmq-client-go"
@@ -74,17 +75,17 @@ def _be_content(self: DefaultSend, result: SendResult | None) -> bool:
 def _paced(factor: int) -> Replacement:
     """A pull that has found something is followed by the next one after so many times its interval."""
 
-    @replace(PullCallback, "_found")
-    def _found(self: PullCallback, msgs: list[MessageExt]) -> None:
-        consumer, mq, pq = self.consumer, self.pull_request.message_queue, self.pull_request.process_queue
-        interval_ms = factor * consumer.config.pull_interval_ms if msgs else 0
-        if msgs:
-            dispatch, offsets = pq.put_message(msgs), tuple(one.queue_offset for one in msgs)
-            consumer.node.trace(MessagesFound(consumer.instance.client_id, consumer.group, mq, offsets))
-            consumer.consume_message_service.submit_consume_request(msgs, pq, mq, dispatch_to_consume=dispatch)
-        consumer.pull_message_service.execute_pull_request_later(self.pull_request, interval_ms)
+    @around(PullCallback, "_found")
+    def _found_paced(original: Finds) -> Finds:
+        def _found(self: PullCallback, msgs: tuple[MessageExt, ...]) -> None:
+            config = self.consumer.config
+            self.consumer.config = replaced(config, pull_interval_ms=factor * config.pull_interval_ms)
+            original(self, msgs)
+            self.consumer.config = config
 
-    return _found
+        return _found
+
+    return _found_paced
 
 
 BUGS = (

@@ -10,7 +10,7 @@ from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHead
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION
-from impl.events import LogCopied, ReplicaReported, SlaveConnected, SlaveDisconnected
+from impl.events import SHUTDOWN_HOOK, LogCopied, ReplicaReported, SlaveConnected, SlaveDisconnected
 from impl.ports.remoting import Command
 from impl.store.message_store_config import BrokerRole, MessageStoreConfig
 from impl.store.schedule_message_service import ScheduleMessageService
@@ -167,7 +167,7 @@ def test_an_offset_of_a_level_behind_its_queue_is_moved_before_a_message_is_dela
 def test_after_a_shutdown_nobody_listens_for_slaves() -> None:
     with World() as world:
         build(world)
-        world.simulation.nodes[MASTER].spawn("shutdown hook", world.brokers[MASTER].shutdown())
+        world.simulation.nodes[MASTER].spawn(SHUTDOWN_HOOK, world.brokers[MASTER].shutdown())
         world.run(1_000)
         assert world.events(SlaveDisconnected)
         connected = len(world.events(SlaveConnected))

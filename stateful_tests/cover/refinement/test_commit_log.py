@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from impl.events import (
+    SHUTDOWN_HOOK,
     BrokerStarted,
     BrokerStopping,
     ForceFailed,
@@ -127,7 +128,7 @@ def test_a_start_that_cannot_force_the_file_abort_has_made_it(path: str, *, is_c
 
 
 @pytest.mark.parametrize(("thread", "is_clean", "differs"), [
-    ("shutdown hook", False, False), ("shutdown hook", True, True), ("pull", True, False)])
+    (SHUTDOWN_HOOK, False, False), (SHUTDOWN_HOOK, True, True), ("pull", True, False)])
 def test_a_stop_that_cannot_force_leaves_the_file_abort(thread: str, *, is_clean: bool, differs: bool) -> None:
     world = World()
     followed = Logs(world)

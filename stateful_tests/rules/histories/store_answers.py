@@ -20,6 +20,7 @@ from impl.events import (
     SendAnswered,
     SendAttempted,
     StoreLoaded,
+    ThreadsHeld,
     WorldHealed,
 )
 from invariants.rules import deadlines
@@ -37,6 +38,11 @@ Told = tuple[int, str, Any]
 def loaded(how: str = "SYNC_FLUSH") -> Told:
     """The store has recovered."""
     return 0, B, StoreLoaded(B, 0, 0, how)
+
+
+def held(pool: str = "send") -> Told:
+    """All threads of a pool are busy until a moment after the last fault."""
+    return 6, B, ThreadsHeld(B, pool, 9)
 
 
 def answered(ms: int, code: int = 0, offset: int = 0, key: str = "k1") -> Told:
@@ -177,4 +183,8 @@ HISTORIES = (
             says="broker-a is too busy for k1 of producer1"),
     Written(AGAIN, (HEALED, answered(AGAIN_MS + 6, BUSY)), (answered(AGAIN_MS + 6, BUSY),), bounds=Bounds()),
     Written(AGAIN, (HEALED, answered(AGAIN_MS + 6, BUSY)), (HEALED, answered(AGAIN_MS + 6, 1)), bounds=Bounds()),
+    Written(AGAIN, (HEALED, held("pull"), answered(AGAIN_MS + 6, BUSY)), (HEALED, held(), answered(AGAIN_MS + 6, BUSY)),
+            bounds=Bounds()),
+    Written(AGAIN, (HEALED, held(), answered(AGAIN_MS + 16, BUSY)), (HEALED, held(), answered(AGAIN_MS + 15, BUSY)),
+            bounds=Bounds()),
 )
