@@ -39,8 +39,8 @@ ANSWERS = 3
 """How many answers to one client can be on their way: its threads that ask, and one more."""
 FLAGS = ("granted", "locked", "seen", "unlocking", "lease")
 OF_BROKERS = (events.LockGranted, events.LockReleased)
-OF_QUEUES = (*OF_BROKERS, events.LockBelieved, events.QueueTaken, events.QueueDropped, events.ListenerStarted,
-             events.ListenerEnded)
+OF_QUEUES = (*OF_BROKERS, events.LockBelieved, events.QueueTaken, events.QueueDropped, events.QueueForgotten,
+             events.ListenerStarted, events.ListenerEnded)
 
 
 def followers(machines: Machines, groups: Sequence[tuple[str, str]], scopes: Sequence[str]) -> list[Follower]:
@@ -193,9 +193,11 @@ class OrderLocks(Map):
         queue.taken_ms.pop(client, None)
         return queue.step(event, ("lose_answer", (client,))) if queue.value("granted", client) else []
 
-    @hears(events.QueueDropped)
-    def _dropped(self, _: str, queue: QueueLock, event: events.QueueDropped) -> list[Finding]:
-        """ProcessQueue#setDropped: an unlock follows, at once or in 20 s, and comes when it comes."""
+    @hears(events.QueueDropped, events.QueueForgotten)
+    def _dropped(
+        self, _: str, queue: QueueLock, event: events.QueueDropped | events.QueueForgotten,
+    ) -> list[Finding]:
+        """ProcessQueue#setDropped, or it leaves the table: an unlock follows, at once or in 20 s, when it comes."""
         client = event.client_id
         queue.holders.discard(client)
         if client not in queue.monitor.reading.given.named["Client"]:

@@ -11,6 +11,7 @@ from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import FORGOTTEN, READ_EARLY, was_forgotten, was_read_early
+from invariants.rules.orders import OFFSET
 from invariants.rules.past import Reported, place_of, said
 from invariants.rules.rule import Ascription
 
@@ -23,15 +24,25 @@ def _queue(found: Finding) -> dict[str, Any]:
 # What brokers keep ----------------------------------------------------------------------------------------------------
 
 
-def _was_one_of_two_first(rule: Any, found: Finding) -> bool:
+def _is_one_of_two_first(rule: Any, found: Finding, at: str, group: str, topic: str, queue_id: int) -> bool:
     """Whether the offset was committed once, and that was the first or the second commit of the group and topic."""
-    at, started = said(found, "at"), rule.past.of(events.BrokerStarted, at=said(found, "at"))
+    started = rule.past.of(events.BrokerStarted, at=at)
     is_now = isinstance(found.event, events.BrokerStarted)
     since = place_of(started[-2 if is_now else -1]) if len(started) > is_now else -1
-    commits = rule.past.of(events.OffsetCommitted, since=since, at=at, group=said(found, "group"),
-                           topic=said(found, "topic"))
+    commits = rule.past.of(events.OffsetCommitted, since=since, at=at, group=group, topic=topic)
     ids = [one.event.queue_id for one in commits]
-    return len({*ids[:2]}) > 1 and said(found, "queue_id") in ids[:2] and ids.count(said(found, "queue_id")) == 1
+    return len({*ids[:2]}) > 1 and queue_id in ids[:2] and ids.count(queue_id) == 1
+
+
+def _was_one_of_two_first(rule: Any, found: Finding) -> bool:
+    """The same of an offset that is gone."""
+    return _is_one_of_two_first(rule, found, *(said(found, name) for name in ("at", "group", "topic", "queue_id")))
+
+
+def _was_ordered_as_one_of_two_first(rule: Any, found: Finding) -> bool:
+    """The same of an offset that an operator has ordered; no other order is about one."""
+    group, topic, queue_id = said(found, "name").split() if said(found, "kind") == OFFSET else ("", "", 0)
+    return _is_one_of_two_first(rule, found, said(found, "server"), group, topic, int(queue_id))
 
 
 class committed_offset_is_gone(Ascription):
@@ -42,6 +53,14 @@ class committed_offset_is_gone(Ascription):
         cause("B-21", "it was one of the two first commits of its group and topic", when=_was_one_of_two_first),
         cause("B-20", "it was not", when=lambda rule, found: not _was_one_of_two_first(rule, found)),
     )
+
+
+class ordered_offset_is_gone(Ascription):
+    """An offset leaves the table with its map, although an operator was told that it is there."""
+
+    judges = "orders_are_kept"
+    excuses = (cause("B-21", "it was one of the two first commits of its group and topic",
+                     when=_was_ordered_as_one_of_two_first),)
 
 
 def _was_sent_later(rule: Any, found: Finding) -> bool:

@@ -98,6 +98,15 @@ def _lock_has_no_queue(rule: Any, found: Finding) -> bool:
         events.QueueTaken, client_id=holder, group=group, mq=said(found, "mq")) is None
 
 
+class given_up_queue_stays(Ascription):
+    """A queue that was given up comes back before it has left the table, and stays there as it is."""
+
+    judges = "given_up_is_not_committed"
+    excuses = (cause("U7", "it is in the table of its member, dropped", when=lambda rule, found: any(
+        (held.group, held.mq, held.dropped) == (said(found, "group"), said(found, "mq"), True)
+        for held in rule.views.process_queues(said(found, "at")))),)
+
+
 class queue_waits_for_nobody(Ascription):
     """The list has places of nobody, a lock has no queue, or a process queue has no pulls."""
 

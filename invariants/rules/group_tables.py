@@ -17,6 +17,7 @@ from impl.events import (
     HeartbeatRefused,
     ProducerForgotten,
     ProducerRegistered,
+    RouteAnswered,
 )
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
@@ -317,18 +318,24 @@ class producers_are_known(Promise):
                lasts=FOR_EVER, until=Match(ConsumerRegistered, of="at client_id")),
         Excuse("it is gone, and expires by the clock of the broker, which was set back",
                when=lambda rule, told: told.about[:1] in rule.set_back and rule.lists(*told.about)),
-        Excuse("the consumers of the client do not know the broker: no route that they have names it",
+        Excuse("the client does not know the broker: no route that it has, or was answered last, names it",
                when=lambda rule, told: rule.is_unknown_to(*told.about)),
     )
 
+    # The addresses in the last route of each topic that a client was answered.
+    routed = Kept("client topic", machine="client", value=lambda _, event: event.addrs, begins=(
+        Match(RouteAnswered, of="client=connection.machine topic"),))
     set_back = Kept("at", survives="all", begins=(Match(ClockJumped, having=lambda one: one.ms < 0),))
     up = Kept("at", begins=(BrokerStarted,))
 
     def is_unknown_to(self, at: str, _: str, client_id: str) -> bool:
-        """Whether the client has consumers, and these speak to other brokers only."""
+        """Whether the consumers of a client speak to other brokers only, or it has none, and its producer no route."""
         machines = [one.machine for one in self.views.consumers() if one.client_id == client_id]
-        known = {addr for one in machines for addr in self.views.known_addresses(one, client_id).values()}
-        return bool(machines) and not {one.broker_addr for one in self.views.brokers() if one.machine == at} & known
+        known = [{*self.views.known_addresses(one, client_id).values()} for one in machines] or [
+            addrs for (one, _), addrs in self.routed.items()
+            if client_id in {who for _, who in self.views.sending(one)}]
+        addrs = {one.broker_addr for one in self.views.brokers() if one.machine == at}
+        return bool(known) and addrs.isdisjoint(set().union(*known))
 
     def lists(self, at: str, group: str, client_id: str) -> bool:
         """Whether the broker has the producer in its table."""

@@ -17,7 +17,8 @@ from invariants.rules.weather import clock_was_set
 
 ROW_MS, REST_MS = 60_000, 10
 """ConsumeMessageOrderlyService: MAX_TIME_CONSUME_CONTINUOUSLY, and for how long its end is put off then."""
-_UNREGISTERED = Match(events.ConsumerRemoved, having=lambda one: one.why == "unregistered")
+_UNREGISTERED = Match(events.ConsumerRemoved, of="client=connection.machine group",
+                      having=lambda one: one.why == "unregistered")
 _TAKEN = Match(events.QueueTaken, of="at group mq")
 
 
@@ -199,17 +200,19 @@ class leaver_commits_before_it_leaves(Rule):
     excuses = (Excuse("its client resets queues, which commits them at the end", by=Match(
         events.ResetReceived, of="at group"), lasts=deadlines.reset),)
 
-    gone_ms = Kept("client_id group", survives="all", begins=(_UNREGISTERED,), ends=(events.ConsumerStarted,))
-    sent = Kept("client_id group mq", survives="all")  # the greatest before
+    gone_ms = Kept("client group", survives="all", begins=(_UNREGISTERED,),
+                   ends=(Match(events.ConsumerStarted, of="client=at group"),))
+    sent = Kept("at group mq")  # the greatest before
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
-        since_ms, before = self.gone_ms.get((event.client_id, event.group)), self.sent.get(event[:3], -1)
+        key = at, event.group, event.mq
+        since_ms, before = self.gone_ms.get(key[:2]), self.sent.get(key, -1)
         if since_ms is None:
-            self.sent[event[:3]] = max(before, event.offset)
+            self.sent[key] = max(before, event.offset)
         elif event.offset > before:
-            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} behind its goodbye", at,
-                            event.group, event.mq, since_ms=since_ms)
+            yield self.told(f"{at} commits {event.offset} of {queue_text(event.mq)} behind its goodbye", *key,
+                            since_ms=since_ms)
 
 
 class ordered_queue_rests_after_a_minute(Rule):

@@ -62,6 +62,7 @@ class orders_are_kept(Orders):
     name server `key_values_survive` says so.
     """
 
+    shipped = "violated: B-21 of two first commits one is lost"
     cite = ("AdminBrokerProcessor#updateAndCreateTopic, #deleteTopic, #updateAndCreateSubscriptionGroup, "
             "#deleteSubscriptionGroup, ConsumerManageProcessor#updateConsumerOffset, KVConfigManager#putKVConfig, "
             "#deleteKVConfig")

@@ -117,6 +117,7 @@ class given_up_is_not_committed(Rule):
     process stands still does not count.
     """
 
+    shipped = "violated: U7 an ordered queue that comes back while its batch runs stays dropped"
     cite = "RebalancePushImpl#removeUnnecessaryMessageQueue: persist, removeOffset; RemoteBrokerOffsetStore#persistAll"
     about = "at group mq"
 

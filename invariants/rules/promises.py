@@ -136,6 +136,8 @@ class producers_know_the_queues(Promise):
     about = "at group topic"
     named = True
     within_ms = deadlines.all_routed
+    excuses = (Excuse("a name server does not route the topic to a broker that has it",
+                      when=lambda rule, told: rule.is_not_routed(told.about[2])),)
 
     lists = Kept("at client_id group topic", begins=(events.PublishInfoUpdated,), ends=(events.ProducerShutDown,),
                  value=lambda _, event: event.queues)
@@ -150,6 +152,12 @@ class producers_know_the_queues(Promise):
             if (group, client_id) in sending and there and known != right:
                 yield self.told(f"{at} chooses from {len(queues)} queues of {topic}, and there are {len(there)}", at,
                                 group, topic)
+
+    def is_not_routed(self, topic: str) -> bool:
+        """Whether a name server lacks a broker that has writable queues of the topic."""
+        there = {mq.broker_name for mq in self.views.writable(topic)}
+        return any(not there.issubset(one.broker_name for one in self.views.queue_datas(namesrv).get(topic, ()))
+                   for namesrv in self.views.namesrvs())
 
 
 class list_is_exactly_the_living_in_time(Promise):

@@ -31,6 +31,7 @@ from impl.events import (
     ListenerStarted,
     LockReleased,
     OffsetAnswered,
+    OffsetCommitted,
     OffsetCorrected,
     OffsetLearntLate,
     OffsetReset,
@@ -49,6 +50,7 @@ from invariants.rules.declared import BY_NAME, RULES
 from invariants.rules.rule import Ascription
 from invariants.rules.watch import Watch
 from invariants.views import Broker
+from invariants.views.values import HeldQueue
 from stateful_tests.rules.written import Tables
 
 BOUNDS = Bounds()
@@ -402,3 +404,37 @@ def test_topics_that_are_not_installed_are_put_down_to_a_promotion_under_the_ver
     found = Finding("full_registration_installs_all_topics", None, "it is so", ("topics",), about=(
         ("at", "nameserver1"), ("broker_name", "broker-a"), ("topic", "orders")))
     assert ("N-16" in watch.ascribed(found, 1).causes) is is_promoted
+
+
+@pytest.mark.parametrize(("held", "hazards"), [
+    (("c1", "G", MQ, True), {"U7"}), (("c1", "G", MQ, False), set()), (("c1", "H", MQ, True), set()),
+    (("c1", "G", MQ._replace(queue_id=1), True), set()),
+])
+def test_a_queue_that_is_committed_after_it_was_given_up_is_put_down_to_its_place_in_the_table(
+    held: tuple[str, str, MessageQueue, bool], hazards: set[str],
+) -> None:
+    machine, group, mq, is_dropped = held
+    views: Any = Tables(process_queues=[HeldQueue(machine, f"{machine}@1", group, mq, is_dropped, True, False, 0, 0)])
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    about = (("at", "c1"), ("group", "G"), ("mq", MQ))
+    found = Finding("given_up_is_not_committed", None, "it is so", ("OffsetSent",), about=about)
+    assert set(watch.ascribed(found, 9).causes) == hazards
+
+
+@pytest.mark.parametrize(("kind", "name", "queue_ids", "hazards"), [
+    ("offset", "G orders 1", (1, 0), {"B-21"}), ("offset", "G orders 0", (1, 0), {"B-21"}),
+    ("offset", "G orders 1", (1, 0, 1), set()), ("offset", "G orders 1", (0, 2, 1), set()),
+    ("offset", "G orders 1", (1, 1), set()), ("offset", "G orders 1", (1,), set()),
+    ("offset", "H orders 1", (1, 0), set()), ("offset", "G returns 1", (1, 0), set()),
+    ("topic", "orders", (1, 0), set()),
+])
+def test_an_ordered_offset_that_is_gone_is_put_down_to_two_first_commits(
+    kind: str, name: str, queue_ids: tuple[int, ...], hazards: set[str],
+) -> None:
+    views: Any = Tables()
+    watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
+    for queue_id in queue_ids:
+        watch.segment("broker-a", [(0, "broker-a", OffsetCommitted("broker-a", "G", "orders", queue_id, 7, "o:1"))])
+    about = (("server", "broker-a"), ("kind", kind), ("name", name))
+    found = Finding("orders_are_kept", None, "it is so", ("in time",), about=about)
+    assert set(watch.ascribed(found, 9).causes) == hazards

@@ -21,6 +21,7 @@ from impl.events import (
     ConsumerRemoved,
     LockReleased,
     ProcessKilled,
+    QueueForgotten,
     QueueTaken,
     RouteUpdated,
 )
@@ -43,6 +44,8 @@ from stateful_tests.stories import (
 from stateful_tests.stories.followed import Following, followed, lived, told
 from stateful_tests.stories.scenes import believes
 from stateful_tests.stories.storm import GROUP, STORMY, TOPIC
+from stateful_tests.worlds.profiles import STRATEGIES
+from stateful_tests.worlds.run import Plan, lived as lived_as
 from stateful_tests.worlds.world import World
 
 GROUP_IS_REFINED, LOCK_IS_REFINED = "refines_consumer_group", "refines_order_lock"
@@ -165,6 +168,13 @@ def test_queues_that_only_the_leaver_had_are_nobodys_loss() -> None:
     following = told(story)
     assert following.diverges() == []
     assert not following.names()["every_queue_owned_when_settled"]
+
+
+def test_a_queue_that_leaves_the_table_undropped_is_believed_locked_no_more() -> None:
+    plan = Plan("shipped", "ordered_resets", "clocks", "focus")
+    with lived_as(plan, STRATEGIES["focus"](1226589)) as (world, record):
+        assert [event.mq for _, event in world.events(QueueForgotten)] == [LAST]
+    assert LOCK_IS_REFINED not in {one.property for one in record.seen}
 
 
 # Hazards --------------------------------------------------------------------------------------------------------------

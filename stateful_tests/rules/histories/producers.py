@@ -11,6 +11,7 @@ from impl.events import (
     HeartbeatRefused,
     ProducerForgotten,
     ProducerRegistered,
+    RouteAnswered,
 )
 from stateful_tests.rules.histories.membership import BROKER, consumer
 from stateful_tests.rules.written import Tables, Written
@@ -27,7 +28,14 @@ _SENDING = Tables(sending=lambda machine: {(P, C)} if machine == "c1" else set()
 _RUNS = {"consumers": [consumer()], "brokers": [BROKER], "producing": {(P, C)},
          "known_addresses": {(B, 0): BROKER.broker_addr}}
 _SENDS = {"brokers": [BROKER], "sending": {(P, C)}}
+_ELSEWHERE = {"brokers": [BROKER], "sending": lambda *machine: {(P, C)} if machine != ("c1",) else set()}
 _STARTS = {**_RUNS, "consumers": [consumer(service_state="CREATE_JUST")]}
+
+
+def routed(addr: str, topic: str = "orders") -> tuple[int, str, RouteAnswered]:
+    """A name server tells the client of one broker."""
+    return 3, "n", RouteAnswered("n", topic, frozenset(), frozenset(), frozenset({addr}), AT)
+
 
 HISTORIES = (
     Written("closed_producer_is_delisted", broken=(CLOSED,), views=Tables(producers={("O", "c2:1"): "c2", (P, AT): C}),
@@ -49,6 +57,10 @@ HISTORIES = (
                                               producers={})),
     Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_SENDS, producers={}),
             kept=(UP, SPEAKS), kept_views=Tables(**_SENDS, producers={(P, AT): C})),
+    Written("producers_are_known", broken=(UP, SPEAKS, routed(BROKER.broker_addr), routed("b:1", "returns")),
+            views=Tables(**_SENDS, producers={}), kept=(UP, SPEAKS, routed(BROKER.broker_addr), routed("b:1"))),
+    Written("producers_are_known", broken=(UP, SPEAKS, routed("b:1")), views=Tables(**_ELSEWHERE, producers={}),
+            kept=(UP, SPEAKS, routed("b:1")), kept_views=Tables(**_SENDS, producers={})),
     Written("producers_are_known", broken=(UP, SPEAKS), views=Tables(**_RUNS, producers={}), kept=(SPEAKS,)),
     Written("producers_are_known", broken=(UP,), views=Tables(**_STARTS, producers={(P, AT): C}),
             kept=(UP, SPEAKS), kept_views=Tables(**_STARTS, producers={})),

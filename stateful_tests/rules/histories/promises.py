@@ -65,6 +65,7 @@ def publishing(*queues: MessageQueue, client_id: str = C, ms: int = 1) -> tuple[
 COMES_UP = Tables(sending={("P", C)}, writable=[MQ, BESIDE], brokers=[MASTER])
 SENDING = Tables(sending={("P", C)}, writable=[MQ, BESIDE])
 NO_SENDER, NO_QUEUES = Tables(sending=set(), writable=[MQ, BESIDE]), Tables(sending={("P", C)}, writable=[])
+ROUTING = {"sending": {("P", C)}, "writable": [MQ, BESIDE], "namesrvs": [NS]}
 PRODUCER_ENDS = (2, C, ProducerShutDown(C, "P"))
 REFUSED = (1, B, HeartbeatRefused(B, G, C, "c1:1"))
 REFUSED_THERE = (1, "broker-b", HeartbeatRefused("broker-b", G, C, "c1:1"))
@@ -92,6 +93,11 @@ def deleted(ms: int, at: str = NS, topic: str = ORDERS) -> tuple[int, str, Any]:
     return ms, at, TopicDeleted(at, topic)
 
 
+def routing(*names: str) -> Tables:
+    """A name server routes the topic to brokers of these names."""
+    return Tables(**ROUTING, queue_datas={ORDERS: tuple(QueueData(name, 1, 1, 6, 0) for name in names)})
+
+
 HISTORIES = (
     Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(BESIDE, MQ)), views=SENDING,
             says="chooses from 1 queues of orders, and there are 2"),
@@ -101,6 +107,8 @@ HISTORIES = (
             views=SENDING),
     *(Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(MQ)), views=SENDING,
               kept_views=views) for views in (NO_SENDER, NO_QUEUES)),
+    *(Written("producers_know_the_queues", (HEALED, publishing(MQ)), (HEALED, publishing(MQ)), views=routing(B),
+              kept_views=views) for views in (routing(), routing("broker-b"), Tables(**ROUTING, queue_datas={}))),
     Written("producers_know_the_queues", (*LOST_POWER, STARTS, HEALED, publishing(MQ)),
             (*LOST_POWER, HEALED, publishing(MQ)), views=COMES_UP, kept_views=COMES_UP),
     Written("every_name_server_learns_in_time", broken=(),
