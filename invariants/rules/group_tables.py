@@ -89,7 +89,7 @@ class group_survives_its_broker(Rule):
                             since_ms=since_ms)
         self.first_ms.drop(lambda key: key[0] == at)
         for slave, group in self.copied if event.broker_id == MASTER_ID else ():
-            if slave != at and self.facts.broker_name(slave) == event.broker_name:
+            if slave != at:
                 self.offered[event.broker_name, group, self.views.group_config(at, group)] = True
         for key, (config, since_ms) in [one for one in self.copied.items() if one[0][0] == at]:
             del self.copied[key]

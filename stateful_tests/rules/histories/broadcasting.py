@@ -85,4 +85,5 @@ HISTORIES = (
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), written(2)), causes=("L10",), says="has nothing of"),
     Written("file_keeps_its_offsets", (written(1, (MQ, 5)), TAKEN, written(2)), causes=("L10",)),
     Written("file_keeps_its_offsets", (TAKEN, written(2, (MQ, 5)), written(3)), causes=()),
+    Written("file_keeps_its_offsets", (TAKEN, written(2, (MQ, 5)), DROPPED, written(100_001)), causes=("L10",)),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import invariants.rules.group_tables  # noqa: F401  # declares the rules
 from impl.decisions.route_queues import QueueData
 from impl.decisions.subscription import SQL92
@@ -21,9 +23,10 @@ from impl.events import (
     TopicConfigUpdated,
 )
 from invariants.refinement.follower import Record
+from invariants.rules import deadlines
 from invariants.views import Filter, Subscription
 from stateful_tests.rules.histories.membership import BROKER
-from stateful_tests.rules.written import Tables, Turns, TurnsOfEach, Written
+from stateful_tests.rules.written import STORMY, Tables, Turns, TurnsOfEach, Written
 
 B, G, AT = "broker-a", "G", "c1:1"
 MASTER, SLAVE = (0, B, BrokerStarted(B, B, 0)), (0, B, BrokerStarted(B, B, 1))
@@ -35,6 +38,7 @@ COPIED_IN_VAIN = Tables(subscription_groups=Turns([], [G], []), group_config=Tur
 DIES = (2, B, ProcessKilled(1, power_loss=False))
 HAS_TOPIC = {f"%RETRY%{G}": QueueData(B, 1, 1, 6, 0)}
 
+DELETED, HANDLED_MS = (2, B, SubscriptionGroupDeleted(B, G)), deadlines.handled(STORMY)
 COPIES, COPIED = ((ms, "slave", BrokerStarted("slave", B, 1)) for ms in (0, 3))
 SHUT, KEY = (1, B, BrokerShutDown(B)), ("orders", G)
 ENDS = (2, "slave", ProcessKilled(1, power_loss=False))
@@ -57,6 +61,23 @@ def copied_from(*masters: tuple[int, ...] | None, name: str = B) -> Tables:
         subscription_groups=TurnsOfEach(("slave", ([], [G], [])), (B, none), ("broker-b", none)),
         group_config=TurnsOfEach(("slave", ((4,), None, None)), (B, masters), ("broker-b", [None])),
         brokers=[BROKER._replace(broker_name=name)])
+
+
+class Looks(Turns):
+    """Each time that somebody asks for groups: those of the slave, and what both have of one from then on."""
+
+    def __call__(self, at: str) -> Any:
+        """The groups."""
+        groups, *self._configs = super().__call__()
+        return groups if at == "slave" else []
+
+    def config(self, at: str, _: str) -> Any:
+        """What it has of the group."""
+        return self._configs[at != "slave"]
+
+
+LOOKS = Looks(([], None, None), ([G], (4,), None), ([], (4,), None), ([], None, (4,)))
+LOOKED_AT = Tables(subscription_groups=LOOKS, group_config=LOOKS.config, brokers=[BROKER])
 
 
 def filters(version: int, *found: Filter, kind: str = SQL92) -> Tables:
@@ -133,6 +154,8 @@ HISTORIES = (
             (COPIES, registers(1, "slave"), (2, "broker-b", BrokerStarted("broker-b", "broker-b", 0)), ENDS, COPIED),
             (COPIES, registers(1, "slave"), (2, *MASTER[1:]), ENDS, COPIED), copied_from((4,)),
             copied_from(None, (4,))),
+    Written("group_survives_its_broker", (COPIES, registers(1, "slave"), (2, *SLAVE[1:]), ENDS, COPIED),
+            (COPIES, registers(1, "slave"), (2, *MASTER[1:]), ENDS, COPIED), LOOKED_AT, LOOKED_AT),
     Written("group_survives_its_broker", (MASTER, HANDLED, MASTER), (SLAVE, HANDLED, MASTER), Tables(brokers=[BROKER])),
     # The file is written when a group comes to the slave, and not when it is looked at again.
     Written("group_survives_its_broker", (SLAVE, FULL, FREE, registers(1_000_000), registers(2_000_000), SLAVE),
@@ -159,10 +182,12 @@ HISTORIES = (
             Tables(topics={}, retry_queue_nums=3)),
     Written("retry_topic_is_as_configured", (MASTER, ANNOUNCED), (MASTER, ANNOUNCED), retries(8, 8),
             Tables(topics=HAS_TOPIC, retry_queue_nums=None)),
+    Written("retry_topic_is_as_configured", (MASTER, DELETED, (HANDLED_MS + 3, *MADE[1:]), ANNOUNCED),
+            (MASTER, DELETED, (HANDLED_MS + 2, *MADE[1:]), ANNOUNCED), retries(8, 8)),
     *(Written("retry_topic_is_as_configured",
               (MASTER, (1, *change[1:]), (500_000, *MADE[1:]), ANNOUNCED), (MASTER, change, MADE, ANNOUNCED),
               retries(8, 8))
-      for change in ((2, "cli", OrderGiven(B, "group", G, None)), (2, B, SubscriptionGroupDeleted(B, G)),
+      for change in ((2, "cli", OrderGiven(B, "group", G, None)), DELETED,
                      (2, "cli", OrderGiven(B, "topic", f"%RETRY%{G}", (8, 8, 6, 0))))),
     Written("group_has_its_retry_topic", broken=(), views=Tables(brokers=[BROKER], groups=[G], topics={}),
             kept=(MASTER,), kept_views=Tables(brokers=[BROKER], groups=[G], topics=HAS_TOPIC)),
