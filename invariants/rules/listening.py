@@ -17,7 +17,7 @@ from invariants.rules.weather import clock_was_set
 
 ROW_MS, REST_MS = 60_000, 10
 """ConsumeMessageOrderlyService: MAX_TIME_CONSUME_CONTINUOUSLY, and for how long its end is put off then."""
-_UNREGISTERED = Match(events.ConsumerRemoved, of="client=connection.machine group",
+_UNREGISTERED = Match(events.ConsumerRemoved, of="client=connection.machine client_id group",
                       having=lambda one: one.why == "unregistered")
 _TAKEN = Match(events.QueueTaken, of="at group mq")
 
@@ -200,14 +200,14 @@ class leaver_commits_before_it_leaves(Rule):
     excuses = (Excuse("its client resets queues, which commits them at the end", by=Match(
         events.ResetReceived, of="at group"), lasts=deadlines.reset),)
 
-    gone_ms = Kept("client group", survives="all", begins=(_UNREGISTERED,),
-                   ends=(Match(events.ConsumerStarted, of="client=at group"),))
+    gone_ms = Kept("client client_id group", survives="all", begins=(_UNREGISTERED,),
+                   ends=(Match(events.ConsumerStarted, of="client=at client_id group"),))
     sent = Kept("at group mq")  # the greatest before
 
     @on(events.OffsetSent)
     def sends(self, _: int, at: str, event: events.OffsetSent) -> Iterator[Told]:
         key = at, event.group, event.mq
-        since_ms, before = self.gone_ms.get(key[:2]), self.sent.get(key, -1)
+        since_ms, before = self.gone_ms.get((at, event.client_id, event.group)), self.sent.get(key, -1)
         if since_ms is None:
             self.sent[key] = max(before, event.offset)
         elif event.offset > before:

@@ -189,6 +189,8 @@ class poller_pulls_where_it_was_told(_Positions):
     @on(events.PullSuspended)
     def pulls(self, ms: int, at: str, event: events.PullSuspended) -> Iterator[Told]:
         key = at, event.group, event.mq
+        if key[:2] not in self.facts.polls_from:
+            return
         self.begun[key] = ms
         if event.offset not in self.known.get(key, (event.offset,)) and event.offset not in self.asked(key):
             yield self.told(f"{at} pulls {queue_text(event.mq)} from {event.offset}, which nobody has named", *key)

@@ -11,8 +11,9 @@ from random import Random
 import pytest
 
 from impl.store.consume_queue import Unit
+from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.java.stores.damage import BLOWS, damaged
-from stateful_tests.conformance.java.stores.kills import missed
+from stateful_tests.conformance.java.stores.kills import half_made, missed
 from stateful_tests.conformance.java.stores.putting import Acknowledged
 from stateful_tests.conformance.judge import RECORDINGS
 from stateful_tests.conformance.store_images import Image
@@ -119,6 +120,16 @@ def test_what_was_acknowledged_and_is_not_there_is_told() -> None:
     assert [line.partition(" at ")[0] for line in missed(found, [Acknowledged(100, 1), Acknowledged(0, 1)])] == [
         "no queue leads"] * 2
     assert next(missed(Recovered("load fails"), [])) == "load fails"
+
+
+@pytest.mark.parametrize(("path", "length", "is_half"), [
+    ("commitlog/00000000000000000000", 8, False), ("commitlog/00000000000000000000", 0, True),
+    ("consumequeue/T/0/00000000000000000000", 40, False), ("consumequeue/T/0/00000000000000000000", 8, True),
+    ("config/delayOffset.json", 3, False), ("abort", 0, False),
+])
+def test_a_file_of_another_length_was_half_made(path: str, length: int, is_half: bool) -> None:
+    config = MessageStoreConfig(mapped_file_size_commit_log=8, configured_file_size_consume_queue=40)
+    assert half_made({"abort": b"", path: bytes(length)}, config) is is_half
 
 
 def drawing(seed: int) -> Random:

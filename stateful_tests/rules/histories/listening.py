@@ -64,9 +64,9 @@ def expired(ms: int) -> Told:
     return ms, C, MessagesExpired(ID, G, MQ, (5,))
 
 
-def says_goodbye(why: str = "unregistered", machine: str = C) -> Told:
+def says_goodbye(why: str = "unregistered", machine: str = C, client_id: str = ID) -> Told:
     """A broker has no such member any more."""
-    return 4, B, ConsumerRemoved(B, G, ID, f"{machine}:1", why, attached=True)
+    return 4, B, ConsumerRemoved(B, G, client_id, f"{machine}:1", why, attached=True)
 
 
 ROW = "ordered_queue_rests_after_a_minute"
@@ -140,6 +140,7 @@ HISTORIES = (
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye("closed"), SENT)),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(machine="c9"), SENT)),
+    Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(client_id="c1@2"), SENT)),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(), IN_ORDER, SENT)),
     Written("leaver_commits_before_it_leaves", (SENT, says_goodbye(), SENT_MORE), (SENT, says_goodbye(), SENT)),
     Written("leaver_commits_before_it_leaves", (SENT, SENT_OF_ANOTHER, says_goodbye(), SENT_MORE),

@@ -300,7 +300,7 @@ HISTORIES = (
     *(Written("poller_pulls_where_it_was_told", (*GONE_ON, pulled(4, 8)), (*kept, pulled(4, 8))) for kept in (
         (*GONE_ON, has(MQ2, ms=3), has(MQ, ms=3)), (has(MQ2), pulled(), found(), has(MQ, ms=3)),
         (has(MQ), found()), (*GONE_ON, has(MQ2, ms=3), has(MQ, ms=3), found()),
-        (has(MQ, MQ2), pulled(mq=MQ2), found(mq=MQ2)))),
+        (has(MQ, MQ2), pulled(mq=MQ2), found(mq=MQ2)), (pulled(), found()))),
     *(Written("taken_queue_begins_where_it_was_left", (*before, pulled(4, 9)), (*kept, pulled(4, 9)),
               says="begins queue 0 of orders at broker-a at 9, which nobody has told it") for before, kept in (
         # What answers a pull of a former holding counts for nothing; what has answered one of this holding does.
