@@ -53,6 +53,7 @@ BREAKS: Mapping[str, str] = {
     "pull_is_filtered_by_own_expression": "B-3 L4",
     "table_is_one_members_set": "B-2",
     "queue_is_not_left_alone": "B-5 B-22b D6 D12 L13 U1 U3 U7 U10 U11 U13",
+    "given_up_is_not_committed": "U7",
     "held_queue_is_worked_on": "U5 U9",
     "only_the_listed_give_up": "U2",
     "share_is_kept": "X13",
