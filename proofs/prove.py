@@ -50,10 +50,7 @@ def provable(declared: Property) -> bool:
 
 
 class Prover:
-    """Proves properties of any concepts; the lemmas of a concept are proved once per set of premises.
-
-    mutants_apart -- whether each mutation is asked of in a process of its own, because Z3 may end it.
-    """
+    """Proves properties of any concepts; the lemmas of a concept are proved once per set of premises."""
 
     def __init__(
         self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, out: Path | None = None,
@@ -72,7 +69,7 @@ class Prover:
         self.witnesses = Witnesses(scopes)
         self.cti, self.visited = cti, Visited() if cti is None else visited(cti)
         self._layers: dict[tuple[int, tuple[Premise, ...]], Record] = {}
-        self.mutants_apart = False
+        self._mutants_apart = False  # whether each mutation is asked of in a process of its own
 
     def judge(self, properties: Iterable[Property]) -> Iterator[Verdict]:
         """Give one row per property for which a proof is claimed, in a process apart: unknown if the solver ends it."""
@@ -91,7 +88,7 @@ class Prover:
         del how
 
         def carefully(one: Property) -> list[Verdict]:
-            self.mutants_apart = True
+            self._mutants_apart = True
             return self._rows(one)
 
         rows, = apart([declared], carefully, self._lost)
@@ -148,7 +145,7 @@ class Prover:
             record.work(questions, induction.excluding(declared))
         if record.failed is None and not record.vacuous:
             record.blind = unnoticed(declared, reading, induction, self.seeds[0], self.timeout_ms,
-                                     carefully=self.mutants_apart)
+                                     carefully=self._mutants_apart)
         elif record.failed is not None and record.failed[0].part == "initially":
             record.false_at_first = self._false_at_first(declared, record.failed[0])
 

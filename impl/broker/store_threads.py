@@ -100,13 +100,14 @@ class StoreThreads:
         return future.result() or PutMessageResult(PutMessageStatus.UNKNOWN_ERROR)
 
     async def _reput(self) -> None:
-        """ReputMessageService#run: an Error ends this thread."""
-        store = self.store
+        """ReputMessageService#run: an Error ends this thread. A slave with a part of a record waits for the rest."""
+        store, service, is_stuck = self.store, self.store.reput_message_service, False
         while not store.stopped:
-            if store.dispatch_behind_bytes() <= 0:
+            if is_stuck or store.dispatch_behind_bytes() <= 0:
                 await self.node.wait(self._dispatch, _NO_PUT_MS)
             await self.node.sleep(REPUT_INTERVAL_MS)
-            store.reput_message_service.run_once()
+            begin = service.reput_from_offset
+            is_stuck = service.run_once() and store.config.slave and service.reput_from_offset == begin
 
     async def _deliver(self) -> None:
         """ScheduleMessageService: nothing is due before the first message is delayed, and no offset is to be moved."""
@@ -192,6 +193,7 @@ class StoreThreads:
             self.store.report_flushed()
             if self.store.get_min_phy_offset() != begin:
                 self.node.trace(LogExpired(self.node.name, self.store.get_min_phy_offset()))
+                self.node.wake(self._dispatch)  # which may begin there now
             self.store.clean_consume_queue_service.run()
 
     def _check_space(self) -> None:

@@ -36,20 +36,22 @@ class ReputMessageService:
         self.reput_from_offset = 0
         self.ended = False
 
-    def run_once(self) -> None:
+    def run_once(self) -> bool:
         """ReputMessageService#run, one round: an Exception is logged, and the same record comes again.
 
-        Raises what Java throws as an Error, once: its thread ends with that.
+        Returns whether the round has come to its end. Raises what Java throws as an Error, once: its thread ends with
+        that.
         """
         if self.ended:
-            return
+            return False
         try:
             self.do_reput()
         except JavaException:
-            return
+            return False
         except JavaError:
             self.ended = True
             raise
+        return True
 
     def behind(self) -> int:
         """ReputMessageService#behind: bytes that wait for dispatch; less than 0 after it has overshot."""

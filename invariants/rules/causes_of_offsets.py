@@ -11,7 +11,7 @@ from invariants.finding import Finding
 from invariants.rules.excuse import cause
 from invariants.rules.match import machine_of
 from invariants.rules.offset_facts import FORGOTTEN, READ_EARLY, was_forgotten, was_read_early
-from invariants.rules.orders import OFFSET
+from invariants.rules.orders import OFFSET, queue_of
 from invariants.rules.past import Reported, place_of, said
 from invariants.rules.rule import Ascription
 
@@ -41,8 +41,8 @@ def _was_one_of_two_first(rule: Any, found: Finding) -> bool:
 
 def _was_ordered_as_one_of_two_first(rule: Any, found: Finding) -> bool:
     """The same of an offset that an operator has ordered; no other order is about one."""
-    group, topic, queue_id = said(found, "name").split() if said(found, "kind") == OFFSET else ("", "", 0)
-    return _is_one_of_two_first(rule, found, said(found, "server"), group, topic, int(queue_id))
+    kind, name = said(found, "kind"), said(found, "name")
+    return kind == OFFSET and _is_one_of_two_first(rule, found, said(found, "server"), *queue_of(name))
 
 
 class committed_offset_is_gone(Ascription):

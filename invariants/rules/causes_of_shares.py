@@ -75,12 +75,16 @@ def _was_granted_after_all(rule: Any, found: Finding) -> bool:
     return is_given_up and not any(one.place > grant.place for one in moves)
 
 
-def _stays_dropped(rule: Any, found: Finding) -> bool:
-    """Whether a member has the queue in its table, dropped, and has not corrected its offset."""
+def _has_dropped(rule: Any, found: Finding, machine: str) -> bool:
+    """Whether a member has the queue in its table, dropped."""
     group, mq = said(found, "group"), said(found, "mq")
+    return any((held.group, held.mq, held.dropped) == (group, mq, True) for held in rule.views.process_queues(machine))
+
+
+def _stays_dropped(rule: Any, found: Finding) -> bool:
+    """Whether any member has it so, and has not corrected its offset."""
     return not _was_illegal(rule, found) and any(
-        (held.group, held.mq, held.dropped) == (group, mq, True)
-        for one in rule.views.consumers() for held in rule.views.process_queues(one.machine))
+        _has_dropped(rule, found, one.machine) for one in rule.views.consumers())
 
 
 def _was_illegal(rule: Any, found: Finding) -> bool:
@@ -102,9 +106,8 @@ class given_up_queue_stays(Ascription):
     """A queue that was given up comes back before it has left the table, and stays there as it is."""
 
     judges = "given_up_is_not_committed"
-    excuses = (cause("U7", "it is in the table of its member, dropped", when=lambda rule, found: any(
-        (held.group, held.mq, held.dropped) == (said(found, "group"), said(found, "mq"), True)
-        for held in rule.views.process_queues(said(found, "at")))),)
+    excuses = (cause("U7", "it is in the table of its member, dropped",
+                     when=lambda rule, found: _has_dropped(rule, found, said(found, "at"))),)
 
 
 class queue_waits_for_nobody(Ascription):

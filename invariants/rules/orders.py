@@ -174,6 +174,12 @@ def is_to_go(past: Past, broker: str, topic: str, since: int) -> bool:
         past.of(events.TopicConfigDeleted, since=since, at=broker, topic=topic))
 
 
+def queue_of(name: str) -> tuple[str, str, int]:
+    """Group, topic and queue id of the name of an offset."""
+    group, topic, queue_id = name.split()
+    return group, topic, int(queue_id)
+
+
 def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...] | None:
     """What the tables of a server have of something, as orders say it; None: nothing."""
     if kind == TOPIC:
@@ -182,8 +188,8 @@ def how_it_is(views: Views, server: str, kind: str, name: str) -> tuple[Any, ...
     if kind == GROUP:
         return views.group_config(server, name)
     if kind == OFFSET:
-        group, topic, queue_id = name.split()
-        offset = (views.committed_of(server, group, topic) or {}).get(int(queue_id))
+        group, topic, queue_id = queue_of(name)
+        offset = (views.committed_of(server, group, topic) or {}).get(queue_id)
         return None if offset is None else (offset,)
     values = views.key_values(server)
     return (values[name],) if name in values else None

@@ -397,7 +397,7 @@ PLANTED = (
     ("running_producer_is_not_forgotten", "repaired+seeded-goodbye-is-of-the-client", "both_ways", "calm", 0),
     ("young_files_stay", "repaired+seeded-young-files-go", "from_a_time", "calm", 0),
     ("time_outs_are_true", "repaired+seeded-put-waits-for-more", "patient", "calm", 1),
-    ("unit_names_its_record", "repaired+seeded-slave-passes-over-a-part", "piecemeal", "threads", 2),
+    ("unit_names_its_record", "repaired+seeded-slave-passes-over-a-part", "piecemeal", "calm", 5),
     ("record_says_its_cluster", "repaired+seeded-records-have-no-cluster", "requests", "calm", 0),
     ("record_says_its_cluster", "repaired+seeded-batch-properties-run-together", "sending", "calm", 0),
     ("copy_is_the_message", "repaired+seeded-origin-is-not-written", "stored_retry", "calm", 0),

@@ -27,7 +27,6 @@ from stateful_tests.worlds.parts import (
     PARCELS,
     PATIENT,
     PRODUCER,
-    RARELY,
     RETRIED,
     RETRIED_IN_ORDER,
     SELDOM,
@@ -182,10 +181,10 @@ def requests(world: World) -> None:
 
 def piecemeal(world: World) -> None:
     """A world like `stored`, whose slaves are sent so few bytes at once that a message comes in several parts."""
-    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, ha_transfer_batch_size_bytes=250)
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH, ha_transfer_batch_size_bytes=500)
     servers(world, slaves=1)
     few(world, FROM_FIRST)
-    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, TOGETHER), rests=RARELY))
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, TOGETHER), rests=SELDOM))
 
 
 def colliding(world: World) -> None:

@@ -20,10 +20,13 @@ def _look_again(self: DeliverDelayedMessageTimerTask) -> bool:
 
 
 @replace(ReputMessageService, "run_once")
-def _dispatch_again(self: ReputMessageService) -> None:
+def _dispatch_again(self: ReputMessageService) -> bool:
     """Whatever a round ends with, the same record comes again."""
-    with suppress(JavaError):
+    try:
         self.do_reput()
+    except JavaError:
+        return False
+    return True
 
 
 @replace(FlushConsumeQueueService, "run_once")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from impl.broker.slave_synchronize import DELAY_OFFSET_PATH
 from impl.common.config_manager import persist
 from impl.common.headers import PullMessageRequestHeader, SendMessageRequestHeader
 from impl.common.request_code import RequestCode, ResponseCode
 from impl.common.topic_config import TopicConfig
 from impl.decisions.flags import FLAG_SUBSCRIPTION
-from impl.events import SHUTDOWN_HOOK, LogCopied, ReplicaReported, SlaveConnected, SlaveDisconnected
+from impl.events import SHUTDOWN_HOOK, LogCopied, LogFlushed, ReplicaReported, SlaveConnected, SlaveDisconnected
+from impl.ports.disk import DiskError
 from impl.ports.remoting import Command
 from impl.store.message_store_config import BrokerRole, MessageStoreConfig
+from impl.store.reput_message_service import ReputMessageService
 from impl.store.schedule_message_service import ScheduleMessageService
+from impl.store.store_checkpoint import StoreCheckpoint
 from stateful_tests.worlds.machines import STORE
 from stateful_tests.worlds.world import World
 
@@ -111,6 +116,62 @@ def test_a_slave_is_read_and_takes_no_message() -> None:
         refused = world.ask(f"{SLAVE}:10911", Command(
             RequestCode.SEND_MESSAGE_V2, SendMessageRequestHeader("P", "orders", 0, 1), b"body"))
         assert refused.code == ResponseCode.SERVICE_NOT_AVAILABLE
+
+
+def test_a_slave_with_a_part_of_a_record_looks_again_when_more_comes() -> None:
+    with World() as world:
+        build(world, ASYNC)
+        send(world)
+        world.run(COPY_MS)
+        world.simulation.network.partition(MASTER, SLAVE)
+        send(world)
+        master, slave = (world.brokers[machine].data_plane for machine in (MASTER, SLAVE))
+        begin, kernel = slave.store.get_max_phy_offset(), world.simulation.kernel
+        found = master.store.get_commit_log_data(begin)
+        assert found is not None
+        record = found.read()
+        found.release()
+        for part, rests in ((record[:50], 5_000), (record[50:], 10)):
+            at, segments = slave.store.get_max_phy_offset(), kernel.segments
+            assert slave.store.append_to_commit_log(at, part)
+            slave.threads.log_has_grown()
+            world.run(rests)
+            assert kernel.segments - segments < 1_000
+        assert slave.store.dispatch_behind_bytes() == 0
+        assert slave.store.get_max_offset_in_queue("orders", 0) == 2
+
+
+def test_a_slave_that_could_not_dispatch_tries_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with World() as world:
+        build(world, ASYNC)
+        store, fails = world.brokers[SLAVE].data_plane.store, [DiskError("there is no room")] * 3
+        dispatch = ReputMessageService.do_reput
+
+        def do_reput(self: ReputMessageService) -> None:
+            if self is store.reput_message_service and fails:
+                raise fails.pop()
+            dispatch(self)
+
+        monkeypatch.setattr(ReputMessageService, "do_reput", do_reput)
+        send(world)
+        world.run(COPY_MS)
+        assert not fails
+        assert store.dispatch_behind_bytes() == 0
+
+
+def test_what_a_stop_has_flushed_is_reported_also_if_it_fails_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: StoreCheckpoint) -> None:
+        raise DiskError("Input/output error")
+
+    with World() as world:
+        build(world, replace(ASYNC, flush_interval_commit_log_ms=3_600_000), slave=False)
+        send(world)
+        store = world.brokers[MASTER].data_plane.store
+        monkeypatch.setattr(StoreCheckpoint, "flush", fail)
+        assert not world.events(LogFlushed)
+        with pytest.raises(DiskError):
+            store.shutdown()
+        assert [event.offset for _, event in world.events(LogFlushed)] == [store.get_max_phy_offset()]
 
 
 def test_a_slave_goes_on_where_it_was_when_it_or_its_master_has_started_again() -> None:

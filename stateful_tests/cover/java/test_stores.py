@@ -11,7 +11,6 @@ from random import Random
 import pytest
 
 from impl.store.consume_queue import Unit
-from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.java.stores.damage import BLOWS, damaged
 from stateful_tests.conformance.java.stores.kills import half_made, missed
 from stateful_tests.conformance.java.stores.putting import Acknowledged
@@ -89,6 +88,22 @@ os._exit(0)
 """
 
 
+RAISES = """
+import sys
+from pathlib import Path
+from stateful_tests.conformance.java import artefacts, runtime
+from stateful_tests.conformance.java.stores import programs
+from stateful_tests.conformance.java.stores.real import real_store, silence
+out = Path(sys.argv[1])
+runtime.start(artefacts.jars(lambda *_: None), out)
+silence(out)
+real = real_store(out / "real", programs.CONFIG)
+assert real.load()
+real.start()
+raise ValueError("while it runs")
+"""
+
+
 @pytest.mark.java
 def test_v44_behind_a_clean_up_of_what_was_not_flushed_yet_the_real_store_flushes_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FLUSHED, str(tmp_path)]
@@ -98,6 +113,13 @@ def test_v44_behind_a_clean_up_of_what_was_not_flushed_yet_the_real_store_flushe
     (first, ours), (least, our_least) = told["flushed"][0], told["least"]
     assert told["flushed"] == [[first, ours]] * 4
     assert 0 < first == ours < least == our_least
+
+
+@pytest.mark.java
+def test_an_exception_ends_a_process_in_which_a_real_store_runs(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", RAISES, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603  # as above
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: while it runs")
 
 
 @pytest.mark.java
@@ -122,14 +144,12 @@ def test_what_was_acknowledged_and_is_not_there_is_told() -> None:
     assert next(missed(Recovered("load fails"), [])) == "load fails"
 
 
-@pytest.mark.parametrize(("path", "length", "is_half"), [
-    ("commitlog/00000000000000000000", 8, False), ("commitlog/00000000000000000000", 0, True),
-    ("consumequeue/T/0/00000000000000000000", 40, False), ("consumequeue/T/0/00000000000000000000", 8, True),
-    ("config/delayOffset.json", 3, False), ("abort", 0, False),
-])
-def test_a_file_of_another_length_was_half_made(path: str, length: int, is_half: bool) -> None:
-    config = MessageStoreConfig(mapped_file_size_commit_log=8, configured_file_size_consume_queue=40)
-    assert half_made({"abort": b"", path: bytes(length)}, config) is is_half
+def test_empty_files_at_the_ends_of_logs_and_queues_were_half_made() -> None:
+    log, queue = ["commitlog/0", "commitlog/8"], ["consumequeue/T/0/0", "consumequeue/T/1/0"]
+    whole = {"abort": b"", "index/1": b"", "config/a.json": b"", **dict.fromkeys((*log, *queue), b"1")}
+    assert half_made(whole) == []
+    assert half_made({**whole, log[1]: b"", queue[0]: b""}) == [log[1], queue[0]]
+    assert half_made({**whole, log[0]: b""}) == []  # no kill leaves that
 
 
 def drawing(seed: int) -> Random:

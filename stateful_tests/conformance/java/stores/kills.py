@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from impl.store.message_store_config import MessageStoreConfig
 from stateful_tests.conformance.java.stores.putting import KINDS, Acknowledged, config_of
 from stateful_tests.conformance.java.stores.real import ROOT
 from stateful_tests.conformance.java.stores.recoveries import loaded_alike
@@ -37,20 +36,22 @@ def kill(folder: Path, seed: int, scratch: Path, jars: Sequence[Path]) -> tuple[
     contents = {str(path.relative_to(folder / "killed" / ROOT)): path.read_bytes()
                 for path in sorted((folder / "killed" / ROOT).rglob("*")) if path.is_file()}
     found = loaded_alike(folder, contents, config_of(seed), what)
-    if found is None and not half_made(contents, config_of(seed)):
+    if found is None:
         shutil.copytree(folder / "before", folder / "again")
+        for path in half_made(contents):
+            (folder / "again" / ROOT / path).unlink()
         found = next(missed(recovered(folder / "again", config_of(seed)), acknowledged), None)
     return len(acknowledged), found and f"{what}: {found}"
 
 
-def half_made(contents: Mapping[str, bytes], config: MessageStoreConfig) -> bool:
-    """Whether the kill came between the making of a file and its length: no store starts on it (V22).
+def half_made(contents: Mapping[str, bytes]) -> list[str]:
+    """Empty files at the ends of logs and queues: the kill came before they had their length.
 
-    contents -- path below the root to bytes.
+    No store starts on them, and an operator moves them away (V22). contents -- path below the root to bytes.
     """
-    lengths = {"commitlog": config.mapped_file_size_commit_log, "consumequeue": config.mapped_file_size_consume_queue}
-    kept = [(lengths.get(Path(path).parts[0]), len(data)) for path, data in contents.items()]
-    return any(wanted not in {None, length} for wanted, length in kept)
+    folders = {Path(path).parent for path in contents if Path(path).parts[0] in {"commitlog", "consumequeue"}}
+    last = [max(path for path in contents if Path(path).parent == one) for one in sorted(folders)]
+    return [path for path in last if not contents[path]]
 
 
 def missed(found: Recovered, acknowledged: Sequence[Acknowledged]) -> Iterator[str]:
