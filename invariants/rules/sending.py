@@ -133,41 +133,41 @@ class sent_once_is_stored_once(Rule):
     shipped = ("violated: P6 an attempt without an answer is followed by another one, P12 nobody looks what has ended, "
                "V19 a look notes its first delivery only, B-28 a slave that is promoted")
     cite = "DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#onExceptionImpl"
-    about = "key"
+    about = "key at"
     excuses = (
         Excuse("it was sent one way once, and something has failed: the network may have doubled it",
-               when=lambda rule, told: (told.about in rule.oneway and told.about not in rule.again
+               when=lambda rule, told: (told.about[:1] in rule.oneway and told.about[:1] not in rule.again
                                         and not rule.views.calm())),
         cause("P6", "it was tried more than once, and its broker has it no more often than it was sent there",
-              when=lambda rule, told: told.about in rule.again and told.about not in rule.uncalled_for),
+              when=lambda rule, told: told.about[:1] in rule.again and told.about not in rule.uncalled_for),
         cause("V19", "it was delayed, and its broker has started since it was delivered",
-              when=lambda rule, told: told.about in rule.delayed and told.about in rule.started),
+              when=lambda rule, told: told.about[:1] in rule.delayed and told.about in rule.anew),
         cause("B-28", "it was delayed, and the other broker of its name was, or has become, the master in its place",
-              when=lambda rule, told: told.about in rule.delayed and told.about in rule.led),
+              when=lambda rule, told: told.about[:1] in rule.delayed and told.about in rule.led),
         cause("P12", "it is a half message, whose end may arrive twice",
-              when=lambda rule, told: told.about in rule.committed),
+              when=lambda rule, told: told.about[:1] in rule.committed),
     )
 
-    # Where it is, by topic and id; the ids of those that were tried again, and of those that were sent one way.
-    stored = Kept("topic id", survives="all")
+    # The ids of those that were tried again, of those that were sent one way, and of half messages that are committed.
     committed = Kept("key", survives="all", begins=(
         Match(events.HalfMessageEnded, having=lambda one: one.state == COMMITS),))
     again = Kept("id", survives="all")
     oneway = Kept("id", survives="all")
-    # How often producers have sent each message to a broker of a name, and how often a broker has stored it; and those
+    # How often producers have sent each message to a broker of a name, and how often brokers have stored it; and those
     # that a broker has stored more often than they were sent there.
     sent = Kept("topic id broker_name", survives="all")
-    copies = Kept("topic id broker", survives="all")
-    uncalled_for = Kept("id", survives="all")
-    # Those that were delayed; those that a broker has delivered before its last start; and those that two masters of a
-    # name have delivered: one was the slave of the other.
+    copies = Kept("topic id", survives="all")
+    uncalled_for = Kept("id broker", survives="all")
+    # Those that were delayed; those that a broker has delivered before its last start, and not since; those that it has
+    # delivered once since; and those that it has delivered after another one of its name: one was the other's slave.
     delayed = Kept("id", survives="all")
-    started = Kept("id", survives="all")
-    led = Kept("id", survives="all")
+    started = Kept("id broker", survives="all")
+    anew = Kept("id broker", survives="all")
+    led = Kept("id broker", survives="all")
 
     @on(events.BrokerStarted)
     def starts(self, ms: int, at: str, _: events.BrokerStarted) -> None:
-        self.started.update({(key,): ms for (_, key), broker in self.stored.items() if broker == at})
+        self.started.update({(key, at): ms for (_, key), copies in self.copies.items() if at in copies})
 
     @on(events.SendAttempted)
     def attempts(self, ms: int, at: str, event: events.SendAttempted) -> None:
@@ -185,19 +185,20 @@ class sent_once_is_stored_once(Rule):
         if event.key is None or event.topic.startswith(OWN_TOPICS):
             self.delayed.update({(event.key,): ms} if event.topic == RMQ_SYS_SCHEDULE_TOPIC else {})
             return
-        key, other = (event.topic, event.key), self.stored.get((event.topic, event.key), at)
-        if other != at and self.facts.broker_name(other) == self.facts.broker_name(at):
-            self.led[event.key,] = ms
-        self._count(ms, at, event)
-        if key in self.stored:
-            yield self.told(f"{at} stores {event.key} in {event.topic}, and {self.stored[key]} has it", event.key)
-        self.stored[key] = at
-
-    def _count(self, ms: int, at: str, event: events.MessageAppended) -> None:
-        copies = self.copies[event.topic, event.key, at] = self.copies.get((event.topic, event.key, at), 0) + 1
+        copies = self.copies.setdefault((event.topic, event.key), {})
+        if self.started.pop((event.key, at), None) is None:
+            self.anew.pop((event.key, at), None)
+        else:
+            self.anew[event.key, at] = ms
+        name = self.facts.broker_name(at)
+        if any(other != at and self.facts.broker_name(other) == name for other in copies):
+            self.led[event.key, at] = ms
         names = [mq.broker_name for mq in self.facts.queues(at, event.topic, event.queue_id)]
-        if copies > sum(self.sent.get((event.topic, event.key, name), 0) for name in names):
-            self.uncalled_for[event.key,] = ms
+        if copies.get(at, 0) >= sum(self.sent.get((event.topic, event.key, one), 0) for one in names):
+            self.uncalled_for[event.key, at] = ms
+        if copies:
+            yield self.told(f"{at} stores {event.key} in {event.topic}, and {next(iter(copies))} has it", event.key, at)
+        copies[at] = copies.get(at, 0) + 1
 
 
 class attempts_are_used(Rule):

@@ -2,7 +2,21 @@ from __future__ import annotations
 
 import pytest
 
+from impl.events import BrokerStarted
 from stateful_tests.rules.collected import HISTORIES
+from stateful_tests.rules.histories.sending import (
+    DELAYED,
+    LEADS,
+    OTHER_LEADS,
+    QUEUES,
+    RESTARTED,
+    SLAVE,
+    SLAVE_LEADS,
+    B,
+    Told,
+    appended,
+    tried,
+)
 from stateful_tests.rules.written import Written, findings
 
 
@@ -14,3 +28,21 @@ def test_a_rule_tells_what_is_wrong_and_nothing_else(history: Written) -> None:
     assert all(history.says in one.sentence for one in found)
     if history.kept or history.kept_views is not None or history.kept_observed is not None:
         assert findings(history, history.kept, history.kept_views, observed=history.kept_observed) == []
+
+
+@pytest.mark.parametrize(("behind", "hazards"), [
+    ((RESTARTED, appended(3)), ("V19",)),
+    (((2, B, BrokerStarted(B, B, 0)), appended(3)), ()),
+    ((RESTARTED, appended(3, at=B)), ()),
+    ((RESTARTED, appended(3), appended(4)), ()),
+    ((appended(3, at=SLAVE),), ("P6", "B-28")),
+    ((appended(3, at=SLAVE), appended(4, at=B)), ()),
+    ((appended(3, at=SLAVE), appended(4)), ("B-28",)),
+])
+def test_a_message_that_two_brokers_deliver_is_put_down_to_what_became_of_the_one_that_delivers_it_again(
+    behind: tuple[Told, ...], hazards: tuple[str, ...],
+) -> None:
+    both = DELAYED, tried(0), tried(0, 2, QUEUES[2]), appended(1), appended(1, at=B)
+    twice = Written("sent_once_is_stored_once", (LEADS, SLAVE_LEADS, OTHER_LEADS, *both, *behind))
+    first, *_, last = findings(twice, twice.broken)
+    assert (first.causes, last.causes) == (("P6",), hazards)
