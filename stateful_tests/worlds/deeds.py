@@ -14,7 +14,7 @@ from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
-from impl.events import SHUTDOWN_HOOK, NameServersTold
+from impl.events import NameServersTold
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.requesters import Requester
@@ -413,7 +413,7 @@ def switch(world: World) -> Done:
 
     def stop(_: object) -> None:
         if node.alive:
-            node.spawn(SHUTDOWN_HOOK, controller.shutdown())
+            world.shut_down(master, controller.shutdown, lambda _: None)
 
     kernel.at(world.now_ms + later_ms, stop, None)
     kernel.at(world.now_ms + later_ms + RETIRED_MS, lambda _: world.retire(master), None)

@@ -91,7 +91,7 @@ class Machines(Course):
         self.pullers: dict[str, Puller] = {}
         self.transactions: Decided = {}
         self._applications: dict[str, Boot] = {}
-        self._leaving: dict[str, Node] = {}
+        self._shut_down: dict[str, Node] = {}
 
     @property
     def namesrv_addrs(self) -> tuple[str, ...]:
@@ -276,14 +276,13 @@ class Machines(Course):
         """
         self.simulation.boots[machine] = self._applications[machine]
         node = self.simulation.nodes[machine]
-        if node.alive and self._leaving.get(machine) is not node:
+        if node.alive and self._shut_down.get(machine) is not node:
             node.spawn("main", self._applications[machine](node))
 
     def leave(self, machine: str) -> None:
         """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""
         self.simulation.boots[machine] = _idle
         node, consumers, puller = self.simulation.nodes[machine], self.consumers[machine], self.pullers.get(machine)
-        self._leaving[machine] = node
 
         async def leaving() -> None:
             for consumer in consumers:
@@ -297,9 +296,13 @@ class Machines(Course):
     def shut_down(self, machine: str, hook: Callable[[], Awaitable[None]], end: Callable[[Node], None]) -> None:
         """Let a process shut down in order: `end` is told of it when the hook has ended.
 
-        A hook that dies of an exception has ended, too: ApplicationShutdownHooks#runHooks, and the JVM halts.
+        A process does so once, whoever asks it again. A hook that dies of an exception has ended, too:
+        ApplicationShutdownHooks#runHooks, and the JVM halts.
         """
         node = self.simulation.nodes[machine]
+        if self._shut_down.get(machine) is node:
+            return
+        self._shut_down[machine] = node
 
         async def run_hooks() -> None:
             try:

@@ -13,7 +13,7 @@ import pytest
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.topic_config import TopicConfig
 from impl.decisions.java_errors import NullPointerError
-from impl.events import SHUTDOWN_HOOK, MessageAppended, MessageDispatched, ThreadDied
+from impl.events import SHUTDOWN_HOOK, BrokerShutDown, MessageAppended, MessageDispatched, ThreadDied
 from impl.hosts.simulation.profile import CALM, FaultProfile
 from impl.hosts.simulation.tape import RandomTape, ReplayTape
 from impl.variants.catalogue import REPAIRS
@@ -227,6 +227,19 @@ def test_a_process_whose_shutdown_hook_dies_has_ended_all_the_same() -> None:
         world.run(100)
         assert ended == ["consumer1"]
         assert [event.thread for _, event in world.events(ThreadDied)] == [SHUTDOWN_HOOK]
+
+
+def test_a_process_shuts_down_once_however_often_it_is_asked() -> None:
+    with World() as world:
+        world.add_namesrv()
+        world.add_broker("broker-a", "broker-a", topics=[TopicConfig("orders", 1, 1)])
+        world.run(100)
+        ended: list[str] = []
+        for _ in range(2):
+            world.shut_down("broker-a", world.brokers["broker-a"].shutdown, lambda node: ended.append(node.name))
+        world.run(100)
+        assert ended == ["broker-a"]
+        assert len(world.events(BrokerShutDown)) == 1
 
 
 def test_a_full_file_of_the_index_is_forced_by_a_thread_of_its_own_and_whether_it_fails_nobody_minds() -> None:
