@@ -16,20 +16,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 from impl.hosts.simulation.tape import QuietTape, ReplayTape
 from invariants.finding import Finding
 from invariants.refinement.coverage import Visited
+from invariants.rules.rule import Ascription
 from invariants.runs import SAME_RUN
 from model.language.open.nearness import Wanted, wanted
 from spark_fuzz.effect import COLUMNS as EFFECT_COLUMNS, called_rows, fingerprint
 from spark_fuzz.simulation import KNOWN_LOOKS
 from spark_fuzz.work import Row, Unit
 from stateful_tests.worlds.evidence import exhibit
-from stateful_tests.worlds.healing import watching
+from stateful_tests.worlds.healing import applying
 from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, lived, run
 from stateful_tests.worlds.shrinking import Simplest
@@ -79,13 +80,13 @@ Key = tuple[str, ...]
 """A property and a signature: names, the same for all runs that fail in the same way."""
 
 
-@lru_cache(maxsize=64)
+@cache
 def judged(workload: str) -> tuple[str, ...]:
     """Names of the properties that a run of a workload is judged by."""
     known = WORKLOADS[workload]
-    world = World()
-    names = [name for one in known.followers(world) for name in one.properties]
-    return tuple(dict.fromkeys([*names, *watching(world, known.promises, observed=known.observed).properties]))
+    names = [name for one in known.followers(World()) for name in one.properties]
+    rules = [one for one in applying(known.promises, known.observed) if not issubclass(one, Ascription)]
+    return tuple(dict.fromkeys([*names, *(one.name for one in rules)]))
 
 
 def covering(workloads: Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,7 +53,7 @@ def _home(owner: object) -> str:
     return str(owner.__name__ if isinstance(owner, ModuleType) else owner.__module__)
 
 
-@lru_cache
+@cache
 def _reached(module: str) -> frozenset[str]:
     """The modules of the project that a module uses, and those that these use."""
     reached, waiting = set[str](), [module]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from dis import get_instructions
-from functools import wraps
+from functools import lru_cache, wraps
 from inspect import Parameter, iscoroutinefunction, isfunction, signature
 from itertools import pairwise
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
@@ -116,12 +116,13 @@ def _function(value: Any) -> Callable[..., Any] | None:
 
 def names_of(function: Callable[..., Any]) -> list[str]:
     """The names of its parameters."""
-    return list(signature(function).parameters)
+    return [name for name, *_ in _shape(function)]
 
 
 _Parameter = tuple[str, Any, bool]
 
 
+@lru_cache(maxsize=4096)
 def _shape(function: Callable[..., Any]) -> list[_Parameter]:
     parameters = signature(function).parameters.values()
     return [(one.name, one.kind, one.default is not Parameter.empty) for one in parameters]

@@ -36,15 +36,27 @@ def _imported(owner: type | ModuleType, attribute: str, standing: Any) -> Iterat
     """
     if not isinstance(owner, ModuleType) or standing is ABSENT:
         return
-    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    having = _having(attribute, len(sys.modules))
     if isfunction(standing):
-        yield from ((module, attribute) for module in modules if vars(module).get(attribute) is standing)
+        yield from ((module, attribute) for module in having if vars(module).get(attribute) is standing)
         return
     package = owner.__name__.partition(".")[0]
-    for module in modules:
+    for module in _modules():
         if module is not owner and module.__name__.partition(".")[0] == package:
             yield from ((module, name) for name in _names(module.__name__, owner.__name__, attribute)
                         if vars(module).get(name, ABSENT) is standing)
+
+
+def _modules() -> Iterator[ModuleType]:
+    """All that are loaded."""
+    return (module for module in list(sys.modules.values()) if isinstance(module, ModuleType))
+
+
+@lru_cache(maxsize=4096)
+def _having(attribute: str, loaded: int) -> list[ModuleType]:
+    """The modules that have a name; loaded -- how many modules there are."""
+    del loaded
+    return [module for module in _modules() if attribute in vars(module)]
 
 
 def _tabled(owner: type | ModuleType, standing: Any) -> Iterator[tuple[dict[Any, Any], Any]]:
@@ -58,8 +70,8 @@ def _tabled(owner: type | ModuleType, standing: Any) -> Iterator[tuple[dict[Any,
 def _tables(package: str, loaded: int) -> list[dict[Any, Any]]:
     """All tables at the tops of modules that hold functions of a package; loaded -- how many modules there are."""
     del loaded
-    tables = [value for module in list(sys.modules.values()) if isinstance(module, ModuleType)
-              for name, value in list(vars(module).items()) if type(value) is dict and not name.startswith("__")]
+    tables = [value for module in _modules() for name, value in list(vars(module).items())
+              if type(value) is dict and not name.startswith("__")]
     return [table for table in tables if any(
         isfunction(one) and one.__module__.partition(".")[0] == package for one in table.values())]
 

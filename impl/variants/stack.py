@@ -134,14 +134,15 @@ def _planned(variants: tuple[Variant, ...], watched: tuple[Variant, ...]) -> _Pl
 def _stacks(variants: Sequence[Variant]) -> dict[_Key, _Stack]:
     """What stands at each place that variants name."""
     stacks: dict[_Key, _Stack] = {}
-    made: list[Replacement] = []
+    made: dict[_Key, list[Replacement]] = {}
     for variant in variants:
         for replacement in variant.replacements:
-            if replacement in made:
+            key = (replacement.owner, replacement.attribute)
+            if replacement in made.setdefault(key, []):
                 continue
-            made.append(replacement)
+            made[key].append(replacement)
             original = original_of(variant, replacement)
-            stack = stacks.setdefault((replacement.owner, replacement.attribute), _Stack(original, original))
+            stack = stacks.setdefault(key, _Stack(original, original))
             if replacement.around:
                 stack.around.append((variant, replacement))
                 continue

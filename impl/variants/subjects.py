@@ -74,9 +74,10 @@ def composed(name: str) -> Composed:
     whole = [parts[0], *(absolute(part) if is_path(part) else part for part in parts[1:])]
     hazards, repairs = _founded(parts[0])
     undone = {repair for one in laid for repair in one.undoes}
+    named = {one.name for one in repairs}
     return Composed(
         "+".join(whole), "+".join(whole[:-1]) or None, (*(one for one in repairs if one.name not in undone), *laid),
-        laid, tuple(one for one in REPAIRS.values() if one not in repairs) if parts[0] != SHIPPED else (), hazards)
+        laid, tuple(one for one in REPAIRS.values() if one.name not in named) if parts[0] != SHIPPED else (), hazards)
 
 
 def variants_of(subject: str) -> tuple[Variant, ...]:

@@ -78,10 +78,8 @@ def search(question: str, judged: Collection[str] = ()) -> list[Hit]:
         raise BadInputError("the question has no word to look for; say what you see, as in "
                             "`rocketproof search duplicates during a rolling restart`")
     texts = _texts(frozenset(judged))
-    said_in = Counter(one for text in texts for one in (*text.words, *text.symptoms))
-    rare = {one: math.log(1 + (len(texts) - having + 0.5) / (having + 0.5)) for one, having in said_in.items()}
-    usual = sum(text.words.total() for text in texts) / len(texts)
-    hits = (_hit(text, asked, rare, text.words.total() / usual) for text in texts)
+    rare, lengths = _measured(frozenset(judged))
+    hits = (_hit(text, asked, rare, length) for text, length in zip(texts, lengths, strict=True))
     named = question.strip()  # who says a name asks for what has it
     logged = {text.name for text in texts if text.is_logged(question)}
     return sorted((one for one in hits if one.why),
@@ -108,6 +106,16 @@ def _hit(text: _Text, asked: Mapping[str, str], rare: Mapping[str, float], lengt
 def _texts(judged: frozenset[str]) -> Sequence[_Text]:
     """All that can be found."""
     return [*_hazards(), *_properties(judged), *_symptoms()]
+
+
+@cache
+def _measured(judged: frozenset[str]) -> tuple[Mapping[str, float], Sequence[float]]:
+    """How much each stem and symptom says, and how long each text is: 1 is usual."""
+    texts = _texts(judged)
+    said_in = Counter(one for text in texts for one in (*text.words, *text.symptoms))
+    rare = {one: math.log(1 + (len(texts) - having + 0.5) / (having + 0.5)) for one, having in said_in.items()}
+    usual = sum(text.words.total() for text in texts) / len(texts)
+    return rare, [text.words.total() / usual for text in texts]
 
 
 def _hazards() -> Iterator[_Text]:

@@ -349,19 +349,27 @@ def test_each_variant_says_what_it_is() -> None:
     assert {hazard for hazard in NO_REPAIR if hazard in HAZARDS} >= {"D1", "D2", "D3", "D4", "D7"}
 
 
-def everything() -> dict[tuple[str, str], Any]:
+Standing = dict[str, dict[str, Any]]
+"""Module, or module and class, to what stands there under each name."""
+
+
+def everything() -> Standing:
     """What stands under every name in the implementation and in whoever has imported from it."""
-    found = {}
+    found: Standing = {}
     for module in [module for name, module in sys.modules.items() if name.partition(".")[0] in ("impl", "invariants")]:
-        for name, value in vars(module).items():
-            found[module.__name__, name] = value
-            if isinstance(value, type) and value.__module__ == module.__name__:
-                found |= {(f"{module.__name__}.{name}", attribute): one for attribute, one in vars(value).items()}
+        found[module.__name__] = dict(vars(module))
+        found |= {f"{module.__name__}.{name}": dict(vars(value)) for name, value in vars(module).items()
+                  if isinstance(value, type) and value.__module__ == module.__name__}
     return found
 
 
-def changed(before: dict[tuple[str, str], Any], after: dict[tuple[str, str], Any]) -> list[tuple[str, str]]:
-    return [key for key in before | after if before.get(key) is not after.get(key) and key[1] != "__doc__"]
+def changed(before: Standing, after: Standing) -> list[tuple[str, str]]:
+    found = []
+    for owner in before | after:
+        old, new = before.get(owner, {}), after.get(owner, {})
+        if [*map(id, old.values())] != [*map(id, new.values())]:  # or only their order has
+            found += [(owner, name) for name in old | new if old.get(name) is not new.get(name) and name != "__doc__"]
+    return found
 
 
 def test_every_subject_can_be_had_and_goes_away_without_a_trace() -> None:
