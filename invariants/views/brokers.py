@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from impl.broker.consumer_group_info import ConsumerGroupInfo
 from impl.broker.controller import BrokerController
 from impl.broker.rebalance_lock_manager import LockEntry
 from impl.broker.reported_tables import connection_of
-from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_text import utf16_key
 from impl.decisions.message_queue import MessageQueue
@@ -21,7 +19,6 @@ from invariants.views.living import Living
 from invariants.views.values import Broker, Filter, QueueLock, Subscription
 
 _T = TypeVar("_T")
-_group_settings = attrgetter(*(one.name for one in fields(SubscriptionGroupConfig)[1:]))
 
 
 class BrokerViews:
@@ -115,8 +112,7 @@ class BrokerViews:
     def group_config(self, broker: str, group: str) -> tuple[int | bool, ...] | None:
         """SubscriptionGroupManager.subscriptionGroupTable: the fields of a group behind its name; None: it has none."""
         config = self._configured(broker, group)
-        settings: tuple[int | bool, ...] | None = None if config is None else _group_settings(config)
-        return settings
+        return None if config is None else tuple(getattr(config, one.name) for one in fields(config)[1:])
 
     def may_broadcast(self, broker: str, group: str) -> bool | None:
         """SubscriptionGroupConfig.consumeBroadcastEnable; None: the broker has no configuration of the group."""
