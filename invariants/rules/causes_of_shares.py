@@ -6,6 +6,7 @@ from typing import Any
 
 from impl import events
 from invariants.finding import Finding
+from invariants.rules import deadlines
 from invariants.rules.causes_in_groups import ids_are_equal, is_listed_twice, lists_who_has_gone
 from invariants.rules.excuse import cause
 from invariants.rules.past import Reported, place_of, said
@@ -82,16 +83,22 @@ def _has_dropped(rule: Any, found: Finding, machine: str) -> bool:
 
 
 def _stays_dropped(rule: Any, found: Finding) -> bool:
-    """Whether any member has it so, and has not corrected its offset."""
-    return not _was_illegal(rule, found) and any(
-        _has_dropped(rule, found, one.machine) for one in rule.views.consumers())
+    """Whether any member has it so, and not because it has just corrected its offset."""
+    return not _is_corrected(rule, found) and _is_dropped(rule, found)
 
 
-def _was_illegal(rule: Any, found: Finding) -> bool:
-    """Whether the offset was corrected since the queue was taken last."""
+def _is_dropped(rule: Any, found: Finding) -> bool:
+    return any(_has_dropped(rule, found, one.machine) for one in rule.views.consumers())
+
+
+def _is_corrected(rule: Any, found: Finding) -> bool:
+    """Whether the offset was corrected since the queue was taken last, which leaves the table of its member then."""
     fields = {name: said(found, name) for name in ("group", "mq")}
     taken = rule.past.last(events.QueueTaken, **fields)
-    return rule.past.last(events.OffsetCorrected, since=place_of(taken), **fields) is not None
+    corrected = rule.past.last(events.OffsetCorrected, since=place_of(taken), **fields)
+    if corrected is None:
+        return False
+    return found.time_ms - corrected.ms <= deadlines.given_up(rule.bounds) or not _is_dropped(rule, found)
 
 
 def _lock_has_no_queue(rule: Any, found: Finding) -> bool:
@@ -119,7 +126,7 @@ class queue_waits_for_nobody(Ascription):
         *(cause(hazard, "two consumers of the group run under one client id", when=ids_are_equal)
           for hazard in ("D6", "U3")),
         cause("U7", "it is in the table of a member, dropped", when=_stays_dropped),
-        cause("U10", "its offset was illegal, and is corrected", when=_was_illegal),
+        cause("U10", "its offset was illegal, and is corrected", when=_is_corrected),
         cause("U11", "a member has its lock, and has not taken it", when=_lock_has_no_queue),
         cause("B-22b", "it was locked for a member that had given it up", when=lambda rule, found: (
             _was_granted_after_all(rule, found) and not _was_granted_to_a_leaver(rule, found)

@@ -91,6 +91,8 @@ given_up = takes(CALL_MS)
 reset = takes(TIMERS * RESET_MS, steps=TIMERS)
 """A reset that was received is done, or the next of those that wait for one another has begun: each sleeps for 10 s."""
 
+rebalanced_at_first = takes(TIMERS * CALL_MS, steps=3)
+"""A consumer that starts has asked for its routes, spoken to its brokers, and rebalances, before its timer does."""
 rebalanced = takes(REBALANCE_MS + CALL_MS, steps=3)
 """A change of a group: the heartbeat or goodbye that says it, the notification or the timer, and the rebalance."""
 heard_of = takes(HEARTBEAT_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
@@ -239,6 +241,11 @@ corrected = takes(ILLEGAL_MS + 2 * TIMERS * CALL_MS, steps=TIMERS)
 LISTENER_EXPIRY_MS = 60_000  # DefaultMQPushConsumer#consumeTimeout in worlds whose listeners may not return
 
 
+def taken_from_listener(timeout_ms: int) -> Deadline:
+    """A message that a listener may have for so long is sent back: its consumer looks as often, and so may a judge."""
+    return takes(2 * timeout_ms + CALL_MS + SEEN_MS, steps=2)
+
+
 def all_settled(bounds: Bounds) -> int:
     """Queues are owned and locked, pulls that hang have ended, and messages are tried to the end.
 
@@ -251,6 +258,14 @@ def all_settled(bounds: Bounds) -> int:
 LONGEST_DELAY_MS = LEVELS_MS[3]  # no world goes beyond the fourth level
 all_delays_over = after_healing(LONGEST_DELAY_MS + CALL_MS)
 """The last delay has begun just before the healing."""
+
+DELIVERY_FAILED_MS = 10_000  # ScheduleMessageService.DELAY_FOR_A_PERIOD
+
+
+def delay_over(level: int) -> Deadline:
+    """A delayed message is in its queue, its delay is over, and it is in its topic: one put of its level may fail."""
+    return lambda bounds: dispatched(bounds) + takes(LEVELS_MS[level - 1] + DELIVERY_FAILED_MS, steps=2)(bounds)
+
 
 HALF_MESSAGE_MS = 6_000  # BrokerConfig#transactionTimeOut
 CHECK_MS = 60_000  # BrokerConfig#transactionCheckInterval

@@ -8,7 +8,7 @@ from impl import events
 from impl.decisions.names import MASTER_ID, RETRY_GROUP_TOPIC_PREFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.finding import Finding
 from invariants.rules import deadlines
-from invariants.rules.excuse import cause
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.past import Reported, said
 from invariants.rules.rule import Ascription, Kept, Promise, Rule, Told, on
 
@@ -105,12 +105,76 @@ def was_passed_over(rule: Rule, waits: Reported | None) -> bool:
                                        queue_id=waits.event.queue_id))
 
 
-def has_another_unit(rule: delayed_message_comes_at_last, told: Told) -> bool:
+def has_another_unit(rule: Rule, told: Told) -> bool:
     """Whether the disk was full, and what is in the place of the first message of the level leads elsewhere."""
     at, _, key = told.about
-    waits = rule.put_off(key)
+    waits = put_off(rule, key)
     return waits is not None and any(one.event.percent for one in rule.past.of(events.DiskFilled, at=at)) and (
         rule.views.queue_unit(at, *waits.event[1:4]) not in {None, waits.event.commit_log_offset})
+
+
+def put_off(rule: Rule, key: str) -> Reported | None:
+    """When a delayed message was put into the queue of its level."""
+    return rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_SCHEDULE_TOPIC)
+
+
+_STUCK = (
+    cause("V39", "the task of their level has ended since the broker was started",
+          when=lambda rule, told: end_of_level(rule, *told.about[:2]) is not None),
+    cause("V40", "the thread that dispatches has ended since the broker was started, before it came to the first",
+          when=lambda rule, told: is_left_undispatched(rule, put_off(rule, told.about[2]))),
+    cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
+          when=has_another_unit),
+    cause("V42", "the first was put in the first second after a start, where a lost one was",
+          when=lambda rule, told: was_passed_over(rule, put_off(rule, told.about[2]))),
+)
+"""Of messages of a level of a broker: about machine, level, and the id of the first."""
+
+
+class delay_is_over_in_time(Rule):
+    """A delayed message is in its topic when its delay is over, also where the clock of its broker is set back.
+
+    It waits no longer than its delay from then on. Looked at while its broker runs and its disk takes what it is given.
+    """
+
+    shipped = "violated: V39 the task of a level has ended, V40 nothing is dispatched, V42 its level begins too late"
+    cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp, #executeOnTimeup"
+    about = "at level key"
+    excuses = (*_STUCK, Excuse("its broker stood still meanwhile", when=lambda rule, told: (
+        rule.facts.stood_still_ms(told.about[0], told.since_ms) > 0)))
+
+    # Since when messages wait on masters, at the latest since their clock was set; level and place in the log.
+    since_ms = Kept("at id")
+    waits = Kept("at id")
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic != RMQ_SYS_SCHEDULE_TOPIC:
+            self.since_ms.pop((at, event.key), None)
+        elif event.key is not None:
+            self.since_ms[at, event.key] = ms
+            self.waits[at, event.key] = event.queue_id + 1, event.commit_log_offset
+
+    @on(events.ClockJumped)
+    def is_set(self, ms: int, at: str, _: events.ClockJumped) -> None:
+        self.since_ms.update({key: ms for key in self.since_ms if key[0] == at})
+
+    @on(events.LogExpired)
+    def deletes(self, _: int, at: str, event: events.LogExpired) -> None:
+        self.since_ms.drop(lambda key: key[0] == at and self.waits[key][1] < event.min_offset)
+
+    @on(events.DiskFilled, events.ForceFailed)
+    def fails(self, _: int, at: str, event: events.DiskFilled | events.ForceFailed) -> None:
+        del event
+        self.since_ms.drop(lambda key: key[0] == at)
+
+    def look(self, now_ms: int) -> Iterator[Told]:
+        """See what still waits."""
+        for (at, key), since_ms in self.since_ms.items():
+            level, _ = self.waits[at, key]
+            if now_ms - since_ms > deadlines.delay_over(level)(self.bounds):
+                yield self.told(f"{at} has had {key} of delay level {level} for {now_ms - since_ms} ms", at, level, key,
+                                since_ms=since_ms)
 
 
 class delayed_message_comes_at_last(Promise):
@@ -126,16 +190,7 @@ class delayed_message_comes_at_last(Promise):
     about = "at level key"
     within_ms = deadlines.all_delays_over
     named = True
-    excuses = (
-        cause("V39", "the task of their level has ended since the broker was started",
-              when=lambda rule, told: end_of_level(rule, *told.about[:2]) is not None),
-        cause("V40", "the thread that dispatches has ended since the broker was started, before it came to the first",
-              when=lambda rule, told: is_left_undispatched(rule, rule.put_off(told.about[2]))),
-        cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
-              when=has_another_unit),
-        cause("V42", "the first was put in the first second after a start, where a lost one was",
-              when=lambda rule, told: was_passed_over(rule, rule.put_off(told.about[2]))),
-    )
+    excuses = _STUCK
 
     # Delayed messages by their ids: where they are before the healing; and which of them were put into a topic.
     waiting = Kept("id", survives="all")
@@ -159,17 +214,13 @@ class delayed_message_comes_at_last(Promise):
         for machine, late in still_kept(self, self.waiting, self.came):
             levels: dict[int, list[str]] = {}
             for key in late:
-                waits = self.put_off(key)
+                waits = put_off(self, key)
                 levels.setdefault(waits.event.queue_id + 1 if waits else 0, []).append(key)
             for level, keys in sorted(levels.items()):
                 told = self.told(f"{machine} has {len(keys)} messages of delay level {level} that are due and were not "
                                  f"delivered, {keys[0]} first", machine, level, keys[0])
                 ended = end_of_level(self, machine, level)
                 yield told if ended is None else told._replace(earlier=(ended.ms, ended.at, ended.event))
-
-    def put_off(self, key: str) -> Reported | None:
-        """When a delayed message was put into the queue of its level."""
-        return self.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_SCHEDULE_TOPIC)
 
 
 def _started(rule: Rule, found: Finding, *, last_exit_ok: bool) -> bool:

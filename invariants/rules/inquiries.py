@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from impl import events
@@ -12,7 +13,7 @@ _SECOND_MS = 1_000
 
 
 class message_is_found_by_its_key(Rule):
-    """Who asks for a key and a time is told all messages of the topic with that key and time, and no others.
+    """Who asks for a key and a time is told all messages of the topic with that key and time once, and no others.
 
     Those near the ends of the time may be left out, and those beyond the number that is told at once. An index counts
     the seconds that have begun.
@@ -40,6 +41,10 @@ class message_is_found_by_its_key(Rule):
                    and event.begin_ms + _SECOND_MS <= ms <= event.end_ms - _SECOND_MS]
         if missing and len(event.offsets) < event.max_num:
             yield self.told(f"{at} asks {event.broker} for {event.key}, and is not told of the message at {missing[0]}",
+                            *event[:3])
+        twice = [offset for offset, times in Counter(event.offsets).items() if times > 1]
+        if twice:
+            yield self.told(f"{at} asks {event.broker} for {event.key}, and is told twice of the message at {twice[0]}",
                             *event[:3])
         wrong = sorted({*event.offsets} - {offset for offset, _ in there})
         if there and wrong and wrong[0] >= least:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from impl import events
@@ -24,6 +25,35 @@ class list_has_no_repetition(Rule):
         ids, addr = event.client_ids or (), event.broker_addr
         if len({*ids}) < len(ids):
             yield self.told(f"{addr} tells {at} of {', '.join(map(str, ids))} in {event.group}", addr, event.group)
+
+
+class starter_rebalances_at_once(Duty):
+    """Where nothing fails a consumer that starts, and learns of queues then, asks at once for the members of its group.
+
+    It does not wait for a broker that tells it of changes, nor for its timer. Who broadcasts asks nobody.
+    """
+
+    cite = "DefaultMQPushConsumerImpl#start: rebalanceImmediately"
+    about = "at client_id group"
+    calm = True
+    within_ms = deadlines.rebalanced_at_first
+    paid_by = (Match(events.ConsumerIdsFetched, of="client_id group"),)
+    excuses = (Excuse("it stops", by=events.ConsumerStopping),)
+    late = "{at} has started {waited_ms} ms ago, and has not asked for the members of {group}"
+
+    started_ms = Kept("at client_id group")
+
+    @on(events.ConsumerStarted)
+    def starts(self, ms: int, at: str, event: events.ConsumerStarted) -> None:
+        if event.message_model == "CLUSTERING":
+            self.started_ms[at, event.client_id, event.group] = ms
+
+    @on(events.RouteUpdated)
+    def learns(self, ms: int, at: str, event: events.RouteUpdated) -> None:
+        key = at, event.client_id, event.group
+        started_ms = self.started_ms.pop(key, -inf) if event.mqs else -inf
+        if ms - started_ms <= deadlines.soon(self.bounds):
+            self.owe(key, ms)
 
 
 _GOODBYE = "unregistered"

@@ -169,7 +169,7 @@ def _cache(machine: str, one: MQConsumerInner, mq: MessageQueue, pq: ProcessQueu
     messages = [*waiting, *pq.consuming_msg_orderly_tree_map.values()]
     span = waiting[-1].queue_offset - waiting[0].queue_offset if waiting else 0
     return Cache(machine, one.instance.client_id, one.group, mq, pq.msg_count, pq.msg_size_bytes, len(messages),
-                 sum(len(msg.body or b"") for msg in messages), span)
+                 sum(len(msg.body or b"") for msg in messages), span, waiting[0].queue_offset if waiting else None)
 
 
 def _limits(config: PushConsumerConfig) -> Limits:

@@ -128,7 +128,7 @@ class Cache(NamedTuple):
     """What a process queue has, and what it says that it has: msg_count, msg_size_bytes.
 
     messages, size_bytes -- that it has, both those that wait and those that an orderly listener works on. span -- how
-    far the first and the last that wait are apart.
+    far the first and the last that wait are apart. first -- the offset of the first that waits; None: none does.
     """
 
     machine: str
@@ -140,6 +140,7 @@ class Cache(NamedTuple):
     messages: int
     size_bytes: int
     span: int = 0
+    first: int | None = None
 
 
 class Limits(NamedTuple):

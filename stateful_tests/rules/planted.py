@@ -438,4 +438,11 @@ PLANTED = (
     ("busy_broker_takes_messages_again", "repaired+seeded-busy-broker-stays-busy", "bothered", "calm", 0),
     ("operators_are_told_what_is_so", "repaired+seeded-brokers-have-no-cluster", "inspected", "calm", 1),
     ("request_is_over_in_its_time", "repaired+seeded-scan-ends-for-good", "other_producers", "calm", 0),
+    ("listeners_have_their_threads", "repaired+seeded-threads-have-no-end", "few_threads", "calm", 0),
+    ("message_expires_under_its_listener", "repaired+seeded-consume-timeout-is-15-minutes", "few_threads", "calm", 0),
+    ("queue_is_not_left_alone", "repaired+seeded-corrected-queue-stays", "cramped", "calm", 1),
+    ("message_is_found_by_its_key", "repaired+seeded-keys-lead-twice-to-a-message", "asked", "calm", 0),
+    ("refused_message_is_not_sent_again", "repaired+seeded-all-codes-are-retried", "bothered", "calm", 0),
+    ("starter_rebalances_at_once", "repaired+seeded-first-rebalance-waits", "unannounced", "calm", 0),
+    ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
 )

@@ -138,6 +138,7 @@ BREAKS: Mapping[str, str] = {
     "unit_names_its_record": "V3 V33",
     "no_record_is_missed": "V26 V38 V40",
     "delayed_message_comes_at_last": "V39 V42",
+    "delay_is_over_in_time": "V39 V42",
     "polls_follow_one_another": "V26 X30",
     "only_the_held_is_polled": "X27",
     "polled_is_committed": "X27",

@@ -8,17 +8,22 @@ import invariants.rules.delays  # noqa: F401  # declares the rule
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
     BrokerStarted,
+    ClockJumped,
     DelayLevelEnded,
     DiskFilled,
+    ForceFailed,
     LogExpired,
     MessageAppended,
     MessageDispatched,
+    ProcessKilled,
+    ProcessPaused,
     ProcessStarted,
     StoreLoaded,
     ThreadDied,
     WorldHealed,
 )
 from invariants.rules import deadlines
+from invariants.rules.bounds import Bounds
 from invariants.views import StoredRecord
 from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import STORMY, Tables, Written
@@ -94,9 +99,23 @@ def led_by(broker_id: int, name: str = B) -> Tables:
         machine="broker-a-slave", broker_name=name, broker_id=broker_id)]})
 
 
+def looks(ms: int) -> tuple[int, str, Any]:
+    """It is time to look."""
+    return ms, "world", ProcessStarted(1)
+
+
+def waits(*records: tuple[int, str, Any], causes: tuple[str, ...] = ()) -> Written:
+    """A message of level 1 has waited for too long, and for one millisecond less."""
+    return Written("delay_is_over_in_time", (put_off(1), *records, looks(OVER_MS + 2), come(OVER_MS + 3)),
+                   (put_off(1), *records, looks(OVER_MS + 1), come(OVER_MS + 1)), causes=causes, bounds=CALM)
+
+
 AGAIN = (4, B, ProcessStarted(2))
 OTHER = "broker-b"
 SAME = 0, OTHER, BrokerStarted(OTHER, B, 1)
+CALM = Bounds()
+OVER_MS = deadlines.delay_over(1)(CALM)
+LATE = looks(OVER_MS + 2)
 HISTORIES = (
     Written("delayed_message_comes_at_last", broken=(put_off(1), HEALED), kept=(put_off(1), come(2), HEALED),
             views=KEPT, says="k first"),
@@ -140,4 +159,14 @@ HISTORIES = (
         (lost(topic="orders"), loaded()), (lost(), loaded(OTHER)), (lost(at=OTHER), loaded()))),
     # A slave that is the master by now had copied what its master had delivered.
     passed_over(SAME, lost(at=OTHER), loaded(), causes=("V42",)),
+    # Whatever becomes of clocks a delay is over in time.
+    waits(),
+    waits(come(2, "other")),
+    waits((2, OTHER, ClockJumped(-60_000))),
+    waits(expired(0)),
+    waits(ended(), causes=("V39",)),
+    *(Written("delay_is_over_in_time", (put_off(1), LATE), (put_off(1), one, LATE, come(OVER_MS + 3)), bounds=CALM)
+      for one in (
+        come(2), expired(1), filled(95), (3, B, ForceFailed("commitlog/0", lost=True)),
+        (3, B, ProcessKilled(1, power_loss=False)), (3, B, ProcessPaused(5)), (3, B, ClockJumped(-60_000)))),
 )

@@ -41,6 +41,8 @@ HISTORIES = (
     Written("message_is_found_by_its_key", (ONE, TWO, asked(), told(100)), (ONE, TWO, asked(), told(200, 100)),
             views=BOTH, says="is not told of the message at 200"),
     Written("message_is_found_by_its_key", (ONE, TWO, asked(), told(100)), (ONE, asked(), TWO, told(100)), views=BOTH),
+    Written("message_is_found_by_its_key", (ONE, TWO, asked(), told(200, 100, 200)),
+            (ONE, TWO, asked(), told(100, 200)), views=BOTH, says="is told twice of the message at 200"),
     Written("message_is_found_by_its_key", (ONE, asked(), told()), (ONE, asked(), told()),
             views=has((100, 11_000)), kept_views=has((100, 10_999))),
     Written("message_is_found_by_its_key", (ONE, asked(), told()), (ONE, asked(), told()),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import invariants.rules.notices  # noqa: F401  # declares the rules
+from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     ConsumerIdsChanged,
     ConsumerIdsFetched,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumersOfTopicAnswered,
+    ConsumerStarted,
+    ConsumerStopping,
     GoodbyeTaken,
     ProcessPaused,
+    RouteUpdated,
     SubscriptionRemoved,
     SubscriptionUpdated,
 )
@@ -55,6 +59,17 @@ def asked(*groups: str) -> Record:
     return 1, B, ConsumersOfTopicAnswered(B, "orders", frozenset(groups))
 
 
+def started(message_model: str = "CLUSTERING") -> Record:
+    """A consumer has started."""
+    return 1, C, ConsumerStarted(C, G, message_model, orderly=False)
+
+
+def routed(ms: int = 2, group: str = G, *, queues: int = 1) -> Record:
+    """It learns of queues of a topic."""
+    mqs = frozenset(MessageQueue("orders", B, queue_id) for queue_id in range(queues))
+    return ms, C, RouteUpdated(C, group, "orders", mqs)
+
+
 LEFT = (3, B, ConsumerRemoved(B, G, "c2", OTHER, "unregistered", attached=True))
 TELLS, TELLS_NOBODY, TELLS_NOT_G = (
     Tables(tells_of_changes=one) for one in ((True, True), (False, True), (True, False)))
@@ -65,7 +80,15 @@ LATER_MS = 4 + deadlines.handled(STORMY)
 _CONSUMED = Tables(groups_with_offsets={("H", "orders"), ("I", "invoices")}, groups=["G", "J"],
                    subscriptions=lambda _, group: {"orders": ORDERS} if group == G else {})
 
+SOON_MS = 1 + deadlines.soon(STORMY)
+ASKS = (3, C, ConsumerIdsFetched(C, G, "orders", None, None))
 HISTORIES = (
+    *(Written("starter_rebalances_at_once", (started(), routed(SOON_MS)), kept, says="not asked for the members of G")
+      for kept in ((started(), routed(), ASKS), (started("BROADCASTING"), routed()), (started(), routed(queues=0)),
+                   (started(), routed(SOON_MS + 1)), (started(), routed(group="H")), (routed(),),
+                   (started(), routed(), (3, C, ConsumerStopping(C, G))), (started(), routed(), ASKS, routed(4)))),
+    Written("starter_rebalances_at_once", (started(), routed(), (3, C, ASKS[2]._replace(group="H"))),
+            (started(), routed()), kept_views=Tables(calm=False)),
     Written("list_has_no_repetition", broken=(fetched("c1", "c2", "c1"),), kept=(fetched("c1", "c2"),)),
     Written("list_has_no_repetition", broken=(fetched("c1", "c1"),),
             kept=((1, C, ConsumerIdsFetched(C, G, "orders", None, None)),)),

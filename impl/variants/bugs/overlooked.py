@@ -1,0 +1,109 @@
+"""Seeded bugs of what is overlooked: settings, a clock that is set back, what is final, and what was told before."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from impl.client.consume_message_service import ConsumeMessageService
+from impl.client.default_send import DefaultSend
+from impl.client.offset_store import MQBrokerError
+from impl.client.process_queue import ProcessQueue
+from impl.client.pull_callback import PullCallback
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.common.message import MessageExt
+from impl.decisions.java_errors import JavaError
+from impl.decisions.retry_level import DELAY_LEVEL_TABLE
+from impl.events import OffsetCorrected
+from impl.store import schedule_message_service
+from impl.store.message_reads import MessageReads, QueryMessageResult
+from impl.variants.variant import Variant, around, replace
+
+THREADS, MINUTES = 64, 15
+
+
+@around(ConsumeMessageService, "__init__")
+def _have_threads_enough(original: Callable[..., None]) -> Callable[..., None]:
+    def __init__(self: ConsumeMessageService, consumer: DefaultMQPushConsumerImpl) -> None:  # noqa: N807 - its name
+        original(self, consumer)
+        self.consume_executor = consumer.node.pool("ConsumeMessageThread", THREADS)
+
+    return __init__
+
+
+@around(ProcessQueue, "first_expired_msg")
+def _expire_after_15_minutes(original: Callable[..., MessageExt | None]) -> Callable[..., MessageExt | None]:
+    def first_expired_msg(self: ProcessQueue, consume_timeout_minutes: int) -> MessageExt | None:
+        """What its user has set counts for nothing."""
+        del consume_timeout_minutes
+        return original(self, MINUTES)
+
+    return first_expired_msg
+
+
+@replace(PullCallback, "_correct_offset")
+async def _correct_it_and_keep_the_queue(self: PullCallback) -> None:
+    """The queue stays in the table, dropped, until its pulls expire."""
+    consumer, mq, offset = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
+    consumer.update_consume_offset(mq, offset)
+    consumer.node.trace(OffsetCorrected(consumer.instance.client_id, consumer.group, mq, offset))
+    try:
+        await consumer.offset_store.persist(mq)
+    except JavaError:
+        return
+
+
+@replace(schedule_message_service, "correct_deliver_timestamp")
+def _believe_the_time(
+    level: int, now_ms: int, deliver_timestamp_ms: int, table: Mapping[int, int] = DELAY_LEVEL_TABLE,
+) -> int:
+    """What was stored under a clock that was ahead waits until then."""
+    del level, now_ms, table
+    return deliver_timestamp_ms
+
+
+@replace(DefaultSend, "_is_final")
+def _whatever_it_says(self: DefaultSend, error: MQBrokerError) -> bool:
+    """Any refusal is a reason to try another broker."""
+    del self, error
+    return False
+
+
+@around(MessageReads, "query_message")
+def _told_twice(original: Callable[..., QueryMessageResult]) -> Callable[..., QueryMessageResult]:
+    def query_message(
+        self: MessageReads, topic: str, key: str, max_num: int, begin: int, end: int,
+    ) -> QueryMessageResult:
+        """As where an index names each message twice."""
+        found = original(self, topic, key, max_num, begin, end)
+        return found._replace(records=tuple(one for one in found.records for _ in range(2))[:max(max_num, 0)])
+
+    return query_message
+
+
+@around(DefaultMQPushConsumerImpl, "start")
+def _wait_for_the_timer(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def start(self: DefaultMQPushConsumerImpl) -> None:
+        """Who starts rebalances when its timer does, or a broker tells it to."""
+        vars(self.instance)["rebalance_immediately"] = lambda: None
+        await original(self)
+        del vars(self.instance)["rebalance_immediately"]
+
+    return start
+
+
+BUGS = (
+    Variant("seeded-threads-have-no-end", "bug", "Listeners have as many threads as there are batches.",
+            "apache/rocketmq-client-go #953", replacements=(_have_threads_enough,)),
+    Variant("seeded-consume-timeout-is-15-minutes", "bug", "What a listener keeps expires after 15 minutes, always.",
+            "an idea: DefaultMQPushConsumer.consumeTimeout is not read", replacements=(_expire_after_15_minutes,)),
+    Variant("seeded-corrected-queue-stays", "bug", "A queue whose offset is corrected stays, dropped.",
+            "apache/rocketmq-client-go #517", replacements=(_correct_it_and_keep_the_queue,)),
+    Variant("seeded-delays-believe-the-clock", "bug", "A delay ends when its message says, whatever clock it had.",
+            "apache/rocketmq #2620", replacements=(_believe_the_time,)),
+    Variant("seeded-keys-lead-twice-to-a-message", "bug", "Who asks for a key is told each message twice.",
+            "apache/rocketmq #8438", replacements=(_told_twice,)),
+    Variant("seeded-first-rebalance-waits", "bug", "A consumer that starts waits for the timer of its rebalances.",
+            "apache/rocketmq-client-python #36", replacements=(_wait_for_the_timer,)),
+    Variant("seeded-all-codes-are-retried", "bug", "What a broker refuses is always sent to another one.",
+            "an idea: retryResponseCodes is not read", replacements=(_whatever_it_says,)),
+)
