@@ -10,7 +10,7 @@ from impl.decisions.flags import PERM_READ, PERM_WRITE
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.sending import EMPTIED, LISTED, RETRIED, STORED
+from invariants.rules.sending import EMPTIED, LISTED, STORED
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
@@ -154,23 +154,6 @@ class less_safe_message_goes_to_another_broker(Rule):
         if ms - begun_ms <= asked.timeout_ms:
             yield self.told(f"{at} is told {event.status} of {event.key} after {attempts} of {asked.attempts} attempts",
                             at, event.group, since_ms=begun_ms)
-
-
-class refused_message_is_not_sent_again(Rule):
-    """What a broker refuses for a reason that every other one has, too, is not sent to another one."""
-
-    cite = "DefaultMQProducerImpl#sendDefaultImpl: MQBrokerException, retryResponseCodes"
-    about = "at group"
-
-    codes = Kept("at key", begins=(Match(events.SendAnswered, having=lambda one: one.code not in STORED | RETRIED),),
-                 value=lambda _, event: event.code)
-
-    @on(events.SendAttempted)
-    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
-        key = event.key.partition(",")[0]
-        code = self.codes.pop((at, key), None)
-        if code is not None and event.attempt > 1:
-            yield self.told(f"{at} sends {key} again, which a broker has refused with code {code}", at, event.group)
 
 
 class new_topic_is_as_large_as_wished(Rule):

@@ -23,11 +23,11 @@ class listeners_have_their_threads(Rule):
     cite = "ConsumeMessageConcurrentlyService, ConsumeMessageOrderlyService: consumeExecutor, whose queue has no end"
     about = "at group"
 
-    at_work = Kept("at group mq offsets", ends=(events.ConsumerStarted,))
+    at_work = Kept("at group mq offsets", ends=(events.ConsumerStarted,))  # one of a queue that is worked on in order
 
     @on(events.MessagesGiven)
     def gives(self, ms: int, at: str, event: events.MessagesGiven) -> Iterator[Told]:
-        self.at_work[at, event.group, event.mq, event.offsets] = ms
+        self.at_work[at, event.group, event.mq, () if event.orderly else event.offsets] = ms
         busy = sum(key[:2] == (at, event.group) for key in self.at_work)
         most = self.views.consume_threads(at, event.group)
         if most is not None and busy > most:
@@ -36,8 +36,8 @@ class listeners_have_their_threads(Rule):
 
     @on(events.MessagesAnswered)
     def answers(self, _: int, at: str, event: events.MessagesAnswered) -> None:
-        if NEVER not in event.answers:
-            self.at_work.pop((at, event.group, event.mq, event.offsets), None)
+        for offsets in ((), event.offsets) if NEVER not in event.answers else ():
+            self.at_work.pop((at, event.group, event.mq, offsets), None)
 
 
 class message_expires_under_its_listener(Rule):

@@ -442,7 +442,6 @@ PLANTED = (
     ("message_expires_under_its_listener", "repaired+seeded-consume-timeout-is-15-minutes", "few_threads", "calm", 0),
     ("queue_is_not_left_alone", "repaired+seeded-corrected-queue-stays", "cramped", "calm", 1),
     ("message_is_found_by_its_key", "repaired+seeded-keys-lead-twice-to-a-message", "asked", "calm", 0),
-    ("refused_message_is_not_sent_again", "repaired+seeded-all-codes-are-retried", "bothered", "calm", 0),
     ("starter_rebalances_at_once", "repaired+seeded-first-rebalance-waits", "unannounced", "calm", 0),
     ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
 )

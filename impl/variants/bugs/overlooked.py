@@ -1,12 +1,10 @@
-"""Seeded bugs of what is overlooked: settings, a clock that is set back, what is final, and what was told before."""
+"""Seeded bugs of what is overlooked: settings, a clock that is set back, a first rebalance, what was told before."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
 from impl.client.consume_message_service import ConsumeMessageService
-from impl.client.default_send import DefaultSend
-from impl.client.offset_store import MQBrokerError
 from impl.client.process_queue import ProcessQueue
 from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
@@ -61,13 +59,6 @@ def _believe_the_time(
     return deliver_timestamp_ms
 
 
-@replace(DefaultSend, "_is_final")
-def _whatever_it_says(self: DefaultSend, error: MQBrokerError) -> bool:
-    """Any refusal is a reason to try another broker."""
-    del self, error
-    return False
-
-
 @around(MessageReads, "query_message")
 def _told_twice(original: Callable[..., QueryMessageResult]) -> Callable[..., QueryMessageResult]:
     def query_message(
@@ -104,6 +95,4 @@ BUGS = (
             "apache/rocketmq #8438", replacements=(_told_twice,)),
     Variant("seeded-first-rebalance-waits", "bug", "A consumer that starts waits for the timer of its rebalances.",
             "apache/rocketmq-client-python #36", replacements=(_wait_for_the_timer,)),
-    Variant("seeded-all-codes-are-retried", "bug", "What a broker refuses is always sent to another one.",
-            "an idea: retryResponseCodes is not read", replacements=(_whatever_it_says,)),
 )

@@ -80,13 +80,6 @@ HISTORIES = (
     Written("less_safe_message_goes_to_another_broker",
             (wants(another=True, key="k,j"), tried(key="k,j"), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j")),
             (ANOTHER, tried(), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j"))),
-    *(Written("refused_message_is_not_sent_again", (tried(), answered(code), tried(2)), kept,
-              says=f"sends k again, which a broker has refused with code {code}")
-      for code, kept in (
-          (2, (tried(), answered(2), TRIED)), (13, (tried(), answered(14), tried(2))),
-          (215, (tried(), answered(12), tried(2))), (3, (tried(), answered(3, key="j"), tried(2))))),
-    Written("refused_message_is_not_sent_again", (tried(key="k,j"), answered(13), tried(2, key="k,j")),
-            (answered(13), tried(), tried(2))),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_999)), (asked(0), late(2_998)), says="2998 ms are"),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_997)), (asked(0), TRIED, tried(key="other"))),
     Written("attempt_has_the_time_that_is_left", (LATER, late(3_099, 2)), (LATER, late(3_098, 2)), bounds=PAUSING),

@@ -113,6 +113,9 @@ def waits(*records: tuple[int, str, Any], causes: tuple[str, ...] = ()) -> Writt
 AGAIN = (4, B, ProcessStarted(2))
 OTHER = "broker-b"
 SAME = 0, OTHER, BrokerStarted(OTHER, B, 1)
+ELSEWHERE = Tables(**KEPT.answers, queue_unit=lambda *_: 100)
+KILLED = (0, B, ProcessKilled(1, power_loss=False))
+SECOND = (FIRST_LOOK_MS, B, MessageAppended(B, RMQ_SYS_SCHEDULE_TOPIC, 0, 1, 0, 100, "k"))
 CALM = Bounds()
 OVER_MS = deadlines.delay_over(1)(CALM)
 LATE = looks(OVER_MS + 2)
@@ -165,6 +168,10 @@ HISTORIES = (
     waits((2, OTHER, ClockJumped(-60_000))),
     waits(expired(0)),
     waits(ended(), causes=("V39",)),
+    *(Written("delay_is_over_in_time", records, (*records, come(FIRST_LOOK_MS + 2)), views=ELSEWHERE, causes=causes)
+      for records, causes in (
+          ((put_off(1), died()), ("V40",)), ((filled(95), put_off(1)), ("V33",)),
+          ((lost(), KILLED, loaded(), SECOND), ("V42",)))),
     *(Written("delay_is_over_in_time", (put_off(1), LATE), (put_off(1), one, LATE, come(OVER_MS + 3)), bounds=CALM)
       for one in (
         come(2), expired(1), filled(95), (3, B, ForceFailed("commitlog/0", lost=True)),

@@ -75,7 +75,10 @@ HISTORIES = (
       for between, other in (((answered(1, answer="NEVER"),), given(3, at="c2")),
                              ((answered(2, 3),), given(3, group="H")), ((answered(1, mq=MQ2),), answered(3)))),
     Written("listeners_have_their_threads", (given(1), given(2), given(3, mq=MQ2, orderly=True)),
-            (given(1), given(2, 3)), views=TWO, kept_views=TWO),
+            (given(1), given(2, orderly=True), given(3, orderly=True)), views=TWO, kept_views=TWO),
+    # A listener that commits itself may answer for more than it was given last.
+    Written("listeners_have_their_threads", (given(1), given(2), given(2, 3)),
+            (given(2, orderly=True), answered(2, 3), given(4, mq=MQ2), given(5, mq=MQ2)), views=TWO, kept_views=TWO),
     Written("listeners_have_their_threads", (given(1), given(2), given(3)), (given(1), given(2), given(3)), views=TWO,
             kept_views=Tables(consume_threads=None)),
     keeps(),
