@@ -137,41 +137,39 @@ class delay_is_over_in_time(Rule):
     It waits no longer than its delay from then on. Looked at while its broker runs and its disk takes what it is given.
     """
 
-    shipped = "violated: V39 the task of a level has ended, V40 nothing is dispatched, V42 its level begins too late"
+    shipped = ("violated: V33 a unit leads to no message, V39 the task of a level has ended, V40 nothing is "
+               "dispatched, V42 its level begins beyond the end of its queue")
     cite = "ScheduleMessageService.DeliverDelayedMessageTimerTask#correctDeliverTimestamp, #executeOnTimeup"
     about = "at level key"
     excuses = (*_STUCK, Excuse("its broker stood still meanwhile", when=lambda rule, told: (
         rule.facts.stood_still_ms(told.about[0], told.since_ms) > 0)))
 
-    # Since when messages wait on masters, at the latest since their clock was set; level and place in the log.
-    since_ms = Kept("at id")
+    # Since when messages wait on masters, or since their clock was set; their level, and their place in the log.
     waits = Kept("at id")
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         if event.topic != RMQ_SYS_SCHEDULE_TOPIC:
-            self.since_ms.pop((at, event.key), None)
+            self.waits.pop((at, event.key), None)
         elif event.key is not None:
-            self.since_ms[at, event.key] = ms
-            self.waits[at, event.key] = event.queue_id + 1, event.commit_log_offset
+            self.waits[at, event.key] = ms, event.queue_id + 1, event.commit_log_offset
 
     @on(events.ClockJumped)
     def is_set(self, ms: int, at: str, _: events.ClockJumped) -> None:
-        self.since_ms.update({key: ms for key in self.since_ms if key[0] == at})
+        self.waits.update({key: (ms, *where) for key, (_, *where) in self.waits.items() if key[0] == at})
 
     @on(events.LogExpired)
     def deletes(self, _: int, at: str, event: events.LogExpired) -> None:
-        self.since_ms.drop(lambda key: key[0] == at and self.waits[key][1] < event.min_offset)
+        self.waits.drop(lambda key: key[0] == at and self.waits[key][2] < event.min_offset)
 
     @on(events.DiskFilled, events.ForceFailed)
     def fails(self, _: int, at: str, event: events.DiskFilled | events.ForceFailed) -> None:
         del event
-        self.since_ms.drop(lambda key: key[0] == at)
+        self.waits.drop(lambda key: key[0] == at)
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See what still waits."""
-        for (at, key), since_ms in self.since_ms.items():
-            level, _ = self.waits[at, key]
+        for (at, key), (since_ms, level, _) in self.waits.items():
             if now_ms - since_ms > deadlines.delay_over(level)(self.bounds):
                 yield self.told(f"{at} has had {key} of delay level {level} for {now_ms - since_ms} ms", at, level, key,
                                 since_ms=since_ms)

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.decisions.java_errors import JavaError
-from impl.events import ClockJumped
 from stateful_tests.machines.machine import WorldMachine
 
 
@@ -89,9 +88,7 @@ class Faulty(WorldMachine):
     def jump(self, who: str, s: int) -> None:
         """Set the clock of a machine by s."""
         self.world.calm = False
-        simulation = self.world.simulation
-        simulation.clocks[who].jump(s * 1_000)
-        simulation.kernel.record(who, ClockJumped(s * 1_000))
+        self.world.simulation.set_clock(who, s * 1_000)
 
     def pause_next(self, where: str, s: int) -> None:
         """Pause the next thread that comes to a place: the operating system has others to run."""

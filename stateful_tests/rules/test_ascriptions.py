@@ -421,17 +421,20 @@ def test_a_queue_that_is_committed_after_it_was_given_up_is_put_down_to_its_plac
     assert set(watch.ascribed(found, 9).causes) == hazards
 
 
-@pytest.mark.parametrize(("corrected_ms", "hazards"), [(1, {"U7"}), (3, {"U10"})])
-def test_a_dropped_queue_whose_offset_was_corrected_is_put_down_to_that_alone(
-    corrected_ms: int, hazards: set[str],
+@pytest.mark.parametrize(("corrected_ms", "is_dropped", "now_ms", "hazards"), [
+    (1, True, 9, {"U7"}), (3, True, 3 + deadlines.given_up(BOUNDS), {"U10"}),
+    (3, True, 4 + deadlines.given_up(BOUNDS), {"U7"}), (3, False, LATE_MS, {"U10"}),
+])
+def test_a_queue_whose_offset_was_corrected_is_put_down_to_that_alone_unless_it_stays_dropped(
+    corrected_ms: int, is_dropped: bool, now_ms: int, hazards: set[str],
 ) -> None:
-    held = HeldQueue("c1", "c1", "G", MQ, True, True, False, 0, 0)
+    held = HeldQueue("c1", "c1", "G", MQ, is_dropped, True, False, 0, 0)
     views: Any = Tables(consumers=[consumer(None)], process_queues=[held])
     watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
     for ms, event in sorted([(2, QueueTaken("c1", "G", MQ, 2)), (corrected_ms, OffsetCorrected("c1", "G", MQ, 2))]):
         watch.segment("c1", [(ms, "c1", event)])
     found = Finding("queue_is_not_left_alone", None, "it is so", ("late",), about=(("group", "G"), ("mq", MQ)))
-    assert set(watch.ascribed(found, 9).causes) == hazards
+    assert set(watch.ascribed(found, now_ms).causes) == hazards
 
 
 @pytest.mark.parametrize(("kind", "name", "queue_ids", "hazards"), [

@@ -14,7 +14,7 @@ from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
-from impl.events import ClockJumped, NameServersTold
+from impl.events import NameServersTold
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.requesters import Requester
@@ -307,8 +307,7 @@ def set_clock_back(world: World) -> Done:
     """An operator sets the clock of a broker back by a minute, or right again."""
     broker, ms = each_of(world, ("whose clock", living_brokers(world)), ("how far", (-60_000, 60_000)))
     world.calm = False
-    world.simulation.clocks[broker].jump(ms)
-    world.simulation.kernel.record(broker, ClockJumped(ms))
+    world.simulation.set_clock(broker, ms)
     return broker, f"has its clock set by {ms:+} ms"
 
 

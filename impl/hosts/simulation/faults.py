@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from impl.events.host import ClockDrifts, ClockJumped
+from impl.events.host import ClockDrifts
 from impl.hosts.simulation.host import Simulation
 
 PERIOD_MS = 1_000
@@ -135,8 +135,7 @@ def _partition(simulation: Simulation) -> tuple[str, str] | None:
 def _jump(simulation: Simulation) -> tuple[str, str] | None:
     name = _one_of(simulation, list(simulation.boots), "whose clock")
     ms = _one_of(simulation, JUMPS_MS, "how far")
-    simulation.clocks[name].jump(ms)
-    simulation.kernel.record(name, ClockJumped(ms))
+    simulation.set_clock(name, ms)
     return name, f"clock set by {ms:+} ms"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Self
 
-from impl.events.host import DiskFilled, ProcessStarted, WorldHealed
+from impl.events.host import ClockJumped, DiskFilled, ProcessStarted, WorldHealed
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.digest import digests
 from impl.hosts.simulation.disk import MachineDisk
@@ -71,6 +71,11 @@ class Simulation:
         self.kernel.kill(self.nodes[name], power_loss=power_loss)
         if power_loss:
             self.disks[name].lose_power()
+
+    def set_clock(self, name: str, by_ms: int) -> None:
+        """Set the clock of a machine forward, or back."""
+        self.clocks[name].jump(by_ms)
+        self.kernel.record(name, ClockJumped(by_ms))
 
     def fill_disk(self, name: str, percent: int) -> None:
         """Let the files of others on a disk take so much that all files take this part of it; 0: there are none."""

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.process_queue import ProcessQueue
-from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import RebalanceImpl
 from impl.common.message import MessageExt
-from impl.decisions.java_errors import JavaError
+from impl.decisions.message_queue import MessageQueue
 from impl.decisions.retry_level import DELAY_LEVEL_TABLE
-from impl.events import OffsetCorrected
+from impl.ports.threads import Threads
 from impl.store import schedule_message_service
 from impl.store.message_reads import MessageReads, QueryMessageResult
 from impl.variants.variant import Variant, around, replace
@@ -38,16 +38,15 @@ def _expire_after_15_minutes(original: Callable[..., MessageExt | None]) -> Call
     return first_expired_msg
 
 
-@replace(PullCallback, "_correct_offset")
-async def _correct_it_and_keep_the_queue(self: PullCallback) -> None:
-    """The queue stays in the table, dropped, until its pulls expire."""
-    consumer, mq, offset = self.consumer, self.pull_request.message_queue, self.pull_request.next_offset
-    consumer.update_consume_offset(mq, offset)
-    consumer.node.trace(OffsetCorrected(consumer.instance.client_id, consumer.group, mq, offset))
-    try:
-        await consumer.offset_store.persist(mq)
-    except JavaError:
-        return
+@around(RebalanceImpl, "remove_process_queue")
+def _leave_it_where_it_is_dropped(original: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def remove_process_queue(self: RebalanceImpl, mq: MessageQueue, threads: Threads) -> None:
+        """A queue whose offset was corrected stays in the table until its pulls expire."""
+        pq = self.process_queue_table.get(mq)
+        if pq is not None and not pq.dropped:
+            await original(self, mq, threads)
+
+    return remove_process_queue
 
 
 @replace(schedule_message_service, "correct_deliver_timestamp")
@@ -88,7 +87,7 @@ BUGS = (
     Variant("seeded-consume-timeout-is-15-minutes", "bug", "What a listener keeps expires after 15 minutes, always.",
             "an idea: DefaultMQPushConsumer.consumeTimeout is not read", replacements=(_expire_after_15_minutes,)),
     Variant("seeded-corrected-queue-stays", "bug", "A queue whose offset is corrected stays, dropped.",
-            "apache/rocketmq-client-go #517", replacements=(_correct_it_and_keep_the_queue,)),
+            "apache/rocketmq-client-go #517", replacements=(_leave_it_where_it_is_dropped,)),
     Variant("seeded-delays-believe-the-clock", "bug", "A delay ends when its message says, whatever clock it had.",
             "apache/rocketmq #2620", replacements=(_believe_the_time,)),
     Variant("seeded-keys-lead-twice-to-a-message", "bug", "Who asks for a key is told each message twice.",
