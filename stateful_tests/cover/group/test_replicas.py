@@ -118,6 +118,16 @@ def test_a_slave_is_read_and_takes_no_message() -> None:
         assert refused.code == ResponseCode.SERVICE_NOT_AVAILABLE
 
 
+def next_record(world: World) -> bytes:
+    """What the slave lacks of the log of its master."""
+    master, slave = (world.brokers[machine].data_plane.store for machine in (MASTER, SLAVE))
+    found = master.get_commit_log_data(slave.get_max_phy_offset())
+    assert found is not None
+    record = found.read()
+    found.release()
+    return record
+
+
 def test_a_slave_with_a_part_of_a_record_looks_again_when_more_comes() -> None:
     with World() as world:
         build(world, ASYNC)
@@ -125,12 +135,8 @@ def test_a_slave_with_a_part_of_a_record_looks_again_when_more_comes() -> None:
         world.run(COPY_MS)
         world.simulation.network.partition(MASTER, SLAVE)
         send(world)
-        master, slave = (world.brokers[machine].data_plane for machine in (MASTER, SLAVE))
-        begin, kernel = slave.store.get_max_phy_offset(), world.simulation.kernel
-        found = master.store.get_commit_log_data(begin)
-        assert found is not None
-        record = found.read()
-        found.release()
+        record, slave = next_record(world), world.brokers[SLAVE].data_plane
+        kernel = world.simulation.kernel
         for part, rests in ((record[:50], 5_000), (record[50:], 10)):
             at, segments = slave.store.get_max_phy_offset(), kernel.segments
             assert slave.store.append_to_commit_log(at, part)
@@ -139,6 +145,34 @@ def test_a_slave_with_a_part_of_a_record_looks_again_when_more_comes() -> None:
             assert kernel.segments - segments < 1_000
         assert slave.store.dispatch_behind_bytes() == 0
         assert slave.store.get_max_offset_in_queue("orders", 0) == 2
+
+
+def test_a_slave_with_a_part_of_a_record_looks_again_when_its_log_begins_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with World() as world:
+        build(world, ASYNC)
+        world.run(COPY_MS)
+        world.simulation.network.partition(MASTER, SLAVE)
+        send(world)
+        slave = world.brokers[SLAVE].data_plane
+        assert slave.store.append_to_commit_log(slave.store.get_max_phy_offset(), next_record(world)[:50])
+        slave.threads.log_has_grown()
+        world.run(1_000)
+        cleaned, looks, dispatch = list[int](), list[int](), ReputMessageService.do_reput
+
+        def do_reput(self: ReputMessageService) -> None:
+            if self is slave.store.reput_message_service:
+                looks.append(world.now_ms)
+            dispatch(self)
+
+        monkeypatch.setattr(ReputMessageService, "do_reput", do_reput)
+        monkeypatch.setattr(slave.store.clean_commit_log_service, "run", lambda: cleaned.append(world.now_ms))
+        monkeypatch.setattr(slave.store, "get_min_phy_offset", lambda: len(cleaned))
+        world.run_until(lambda: bool(cleaned), 60_000)
+        assert max(looks) < cleaned[0] - 10_000  # all is flushed since, and nobody wakes the dispatcher any more
+        world.run(10)
+        assert max(looks) >= cleaned[0]
 
 
 def test_a_slave_that_could_not_dispatch_tries_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
