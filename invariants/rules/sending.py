@@ -158,16 +158,18 @@ class sent_once_is_stored_once(Rule):
     sent = Kept("topic id broker_name", survives="all")
     copies = Kept("topic id", survives="all")
     uncalled_for = Kept("id broker", survives="all")
-    # Those that were delayed; those that a broker has delivered before its last start, and not since; those that it has
-    # delivered once since; and those that it has delivered after another one of its name: one was the other's slave.
+    # How often brokers have put each off; how often a broker that has delivered it may do so after its last start; those
+    # that it has delivered so; and those that it has delivered after another one of its name: one was the other's slave.
     delayed = Kept("id", survives="all")
     started = Kept("id broker", survives="all")
     anew = Kept("id broker", survives="all")
     led = Kept("id broker", survives="all")
 
     @on(events.BrokerStarted)
-    def starts(self, ms: int, at: str, _: events.BrokerStarted) -> None:
-        self.started.update({(key, at): ms for (_, key), copies in self.copies.items() if at in copies})
+    def starts(self, _: int, at: str, event: events.BrokerStarted) -> None:
+        del event
+        self.started.update({(key, at): self.delayed.get((key,), 0)
+                             for (_, key), copies in self.copies.items() if at in copies})
 
     @on(events.SendAttempted)
     def attempts(self, ms: int, at: str, event: events.SendAttempted) -> None:
@@ -183,13 +185,14 @@ class sent_once_is_stored_once(Rule):
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
         if event.key is None or event.topic.startswith(OWN_TOPICS):
-            self.delayed.update({(event.key,): ms} if event.topic == RMQ_SYS_SCHEDULE_TOPIC else {})
+            if event.topic == RMQ_SYS_SCHEDULE_TOPIC:
+                self.delayed[event.key,] = self.delayed.get((event.key,), 0) + 1
             return
         copies = self.copies.setdefault((event.topic, event.key), {})
-        if self.started.pop((event.key, at), None) is None:
-            self.anew.pop((event.key, at), None)
+        if left := self.started.get((event.key, at), 0):
+            self.started[event.key, at], self.anew[event.key, at] = left - 1, ms
         else:
-            self.anew[event.key, at] = ms
+            self.anew.pop((event.key, at), None)
         name = self.facts.broker_name(at)
         if any(other != at and self.facts.broker_name(other) == name for other in copies):
             self.led[event.key, at] = ms
