@@ -158,8 +158,9 @@ class sent_once_is_stored_once(Rule):
     sent = Kept("topic id broker_name", survives="all")
     copies = Kept("topic id", survives="all")
     uncalled_for = Kept("id broker", survives="all")
-    # How often brokers have put each off; how often a broker that has delivered it may do so after its last start; those
-    # that it has delivered so; and those that it has delivered after another one of its name: one was the other's slave.
+    # How often brokers have put each off; how often a broker that has delivered it may do so after its last start, and
+    # those that it has delivered so; those that it has delivered after another one of its name, whose slave it was, or
+    # who was its slave.
     delayed = Kept("id", survives="all")
     started = Kept("id broker", survives="all")
     anew = Kept("id broker", survives="all")

@@ -49,7 +49,9 @@ def test_a_message_that_two_brokers_deliver_is_put_down_to_what_became_of_the_on
 
 
 @pytest.mark.parametrize(("again", "hazards"), [(1, ("V19",)), (2, ("V19",)), (3, ())])
-def test_a_message_that_was_put_off_twice_is_delivered_twice_after_a_start(again: int, hazards: tuple[str, ...]) -> None:
+def test_a_message_that_was_put_off_twice_is_delivered_twice_after_a_start(
+    again: int, hazards: tuple[str, ...],
+) -> None:
     """Its delay queue has it twice, and the look behind the start begins in front of both."""
     off = DELAYED, tried(0), DELAYED, tried(0, 2, QUEUES[2]), appended(1), appended(2)
     history = Written("sent_once_is_stored_once", (
