@@ -346,6 +346,11 @@ def forced(bounds: Bounds) -> int:
     return 2 * (FLUSH_MS + bounds.force_ms) + COMMIT_MS + SOON_MS + 3 * bounds.thread_pause_ms
 
 
+def flush_told(bounds: Bounds) -> int:
+    """Who waits for a force is told: who tells may be in a force that began before, and then in the next one."""
+    return 2 * bounds.force_ms + soon(bounds)
+
+
 def dispatched(bounds: Bounds) -> int:
     """What is appended is in its queue: a dispatcher may wait until it is flushed, after a force that came before."""
     return FLUSH_MS + 2 * bounds.force_ms + soon(bounds)

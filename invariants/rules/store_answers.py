@@ -188,6 +188,7 @@ class time_outs_are_true(_TimeOuts):
         end, put_ms = self.put.get((event.broker, event.key, event.commit_log_offset), (0, 0))
         steps = self.steps.get((event.broker, event.code), ())
         had_ms = min((ms for offset, ms in steps if offset >= end), default=inf)
-        if end and limit_ms and had_ms < put_ms + limit_ms - deadlines.soon(self.bounds):
+        told = deadlines.flush_told if event.code == _FLUSH_DISK_TIMEOUT else deadlines.soon
+        if end and limit_ms and had_ms < put_ms + limit_ms - told(self.bounds):
             yield self.told(f"{event.broker} tells {at} that {who} was too slow for {event.key}, which it had after "
                             f"{had_ms - put_ms} ms", event.broker, event.key, event.code)

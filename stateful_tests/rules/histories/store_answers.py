@@ -165,6 +165,12 @@ HISTORIES = (
               (PUT, had(ms + 1, 100), answered(9_000, code)), bounds=Bounds())
       for code, had, ms in ((SLAVE, reported, SLAVE_MS - deadlines.SOON_MS),
                             (DISK, forced, DISK_MS - deadlines.SOON_MS))),
+    # Who tells may be in a force of its own, while another thread forces; of slaves it hears without one.
+    Written("time_outs_are_true", (PUT, forced(DISK_MS - deadlines.SOON_MS - 1_000, 100), answered(9_000, DISK)),
+            (PUT, forced(DISK_MS - deadlines.SOON_MS - 999, 100), answered(9_000, DISK)), bounds=Bounds(force_ms=500)),
+    Written("time_outs_are_true", (PUT, reported(SLAVE_MS - deadlines.SOON_MS, 100), answered(9_000, SLAVE)),
+            (PUT, reported(SLAVE_MS - deadlines.SOON_MS + 1, 100), answered(9_000, SLAVE)),
+            bounds=Bounds(force_ms=500)),
     *(Written("time_outs_are_true", (PUT, reported(6, 100), no_reason, answered(9_000, SLAVE)),
               (PUT, reported(6, 100), (8_999, B, reason), answered(9_000, SLAVE)), bounds=Bounds())
       for reason, no_reason in (
