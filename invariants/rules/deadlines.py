@@ -323,6 +323,13 @@ def request_over(bounds: Bounds) -> int:
 
 SYNC_FLUSH_MS, SLAVE_MS = 5_000, 3_000  # MessageStoreConfig: syncFlushTimeout, slaveTimeout
 
+
+def end_noted(bounds: Bounds) -> int:
+    """A broker has noted that a half message is committed: it waits for a force before, but not for ever."""
+    return min(2 * bounds.force_ms, SYNC_FLUSH_MS)
+
+
+
 COMMIT_MS = 200  # MessageStoreConfig: commitIntervalCommitLog, commitCommitLogThoroughInterval
 committed = takes(COMMIT_MS)
 """What is in a buffer of a pool has been written."""

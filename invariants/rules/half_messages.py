@@ -206,9 +206,11 @@ def _is_not_read(rule: ended_half_message_is_left_alone, key: str) -> bool:
 
 
 def _noted(rule: ended_half_message_is_left_alone, asked: Reported, since_ms: float) -> Reported | None:
-    """What a broker noted of the end of a half message, which it had put into its topic then."""
-    return next((one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
-                 if one.ms >= since_ms), None)
+    """What a broker may have noted last of the end of a half message, which it had put into its topic then."""
+    noted = [one for one in rule.past.of(events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC)
+             if one.ms >= since_ms]
+    in_time = [one for one in noted if one.ms <= since_ms + deadlines.end_noted(rule.bounds)]
+    return in_time[-1] if in_time else next(iter(noted), None)
 
 
 def _dispatched(rule: ended_half_message_is_left_alone, noted: Reported) -> Reported | None:
@@ -310,7 +312,7 @@ class ended_half_message_is_left_alone(Rule):
             return
         self.put[event.key,] = self.put.get((event.key,), 1) - 1
         since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
-        is_late = ms - since_ms > deadlines.asked(self.bounds)
+        is_late = ms - since_ms > deadlines.end_noted(self.bounds) + deadlines.asked(self.bounds)
         if ms > since_ms and (not is_late or _is_not_read(self, event.key) or _stood_to_register(self, event.key)):
             self.elsewhere[event.key,] = ms
         if is_late:

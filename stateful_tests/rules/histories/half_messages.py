@@ -33,7 +33,7 @@ from stateful_tests.rules.histories.promises import MASTER
 from stateful_tests.rules.written import STORMY, Tables, Written
 
 A, P = "broker-a", "producer1"
-CALM = Bounds()
+CALM, SLOW = Bounds(), Bounds(force_ms=1_000)
 ROLLBACK, COMMIT = "ROLLBACK_MESSAGE", "COMMIT_MESSAGE"
 HEALED = (9, "", WorldHealed())
 KEPT = Tables(brokers=[MASTER], log_records=(
@@ -131,6 +131,11 @@ def late(*others: Told, ms: int) -> tuple[Told, ...]:
             *(one for one in others if one[0] > SEEN[0]), put_back(ms), asked(ms + 1))
 
 
+def noted_behind(ms: int) -> tuple[Told, ...]:
+    """The end of another one, or its own, is noted then, behind what was noted at once."""
+    return ((ms, A, MessageAppended(A, OPS, 0, 1, 600, 100, None)), (ms + 1, A, MessageDispatched(A, OPS, 0, 1, 600)))
+
+
 def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) -> Told:
     """A broker makes a topic."""
     return ms, at, TopicConfigUpdated(at, topic)
@@ -202,6 +207,12 @@ HISTORIES = (
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(2_011)),
             kept=(HALF, COMMITTED, asked(2_010)), bounds=CALM, causes=(),
             says="asked about k 2001 ms after it was committed"),
+    # It waits for a force before it notes the end, but not for long.
+    *(Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(ms + 1)),
+              kept=(HALF, COMMITTED, asked(ms)), bounds=Bounds(force_ms=force_ms), causes=())
+      for force_ms, ms in ((1_000, 4_010), (6_000, 7_010))),
+    Written("ended_half_message_is_left_alone", broken=late(read(12, 1), *noted_behind(2_011), ms=4_011),
+            kept=late(read(12, 1), *noted_behind(2_010), ms=4_011), bounds=SLOW, causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(LATE_MS)),
             kept=(COMMITTED, HALF, asked(LATE_MS)), causes=()),
     Written("ended_half_message_is_left_alone", broken=(HALF, COMMITTED, asked(LATE_MS)),
