@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from impl.broker.broker_config import BrokerConfig
 from impl.common.data_version import DataVersion
@@ -184,13 +184,32 @@ class TopicConfigManager:
         return topic_config is not None and topic_config.order
 
     def build_topic_config_serialize_wrapper(self) -> TopicConfigSerializeWrapper:
-        """TopicConfigManager#buildTopicConfigSerializeWrapper.
-
-        Java hands out the LIVE table and version, which are read when the body is encoded; here that moment is this
-        call, except that the configurations and the version are still the live objects: encode at once.
-        """
-        return TopicConfigSerializeWrapper(dict(self.topic_config_table.entries()), self.data_version)
+        """TopicConfigManager#buildTopicConfigSerializeWrapper: table and version as they will be when it is encoded."""
+        return TopicConfigSerializeWrapper(_LiveTable(self.topic_config_table), self.data_version)
 
     def _next_version_and_persist(self) -> None:
         self.data_version.next_version(self.now_ms())
         self.persist()
+
+
+class _LiveTable(Mapping[str, TopicConfig]):
+    """A table as it is at each look."""
+
+    def __init__(self, table: ConcurrentHashMap[str, TopicConfig]) -> None:
+        """Look at this one."""
+        self._table = table
+
+    def __getitem__(self, topic: str) -> TopicConfig:
+        """The configuration of a topic."""
+        found = self._table.get(topic)
+        if found is None:
+            raise KeyError(topic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """The topics, in Java's order."""
+        return iter(self._table.key_set())
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Awaitable, Callable
 
 from impl.broker.broker_outer_api import BrokerOuterAPI
@@ -11,7 +12,7 @@ from impl.client.route_tables import DefaultTopic, RouteTables
 from impl.common.data_version import DataVersion
 from impl.common.headers import RegisterBrokerRequestHeader
 from impl.common.request_code import ResponseCode
-from impl.common.topic_config import TopicConfig
+from impl.common.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from impl.decisions.java_errors import MQClientError
 from impl.decisions.route_queues import TopicRouteData
 from impl.hash_map import ConcurrentModificationError
@@ -109,6 +110,18 @@ async def _register_everything(self: Registration, topic_config: TopicConfig) ->
     """The whole table under its version, as for any other change."""
     del topic_config
     await self.register_broker_all(check_order_config=True, oneway=False, force_register=True)
+
+
+@around(Registration, "_with_permission")
+def _copy_with_its_version(
+    original: Callable[[Registration, TopicConfigSerializeWrapper], TopicConfigSerializeWrapper],
+) -> Callable[..., TopicConfigSerializeWrapper]:
+    def _with_permission(self: Registration, wrapper: TopicConfigSerializeWrapper) -> TopicConfigSerializeWrapper:
+        """A table that is a copy goes under the version that it was copied from, not under a later one."""
+        made = original(self, wrapper)
+        return made if made is wrapper else dataclasses.replace(made, data_version=made.data_version.copy())
+
+    return _with_permission
 
 
 @around(RouteInfoManager, "_enter_address")
@@ -282,9 +295,10 @@ REPAIRS = (
         "the idea: what no event will end does not begin", ("N-21",), (_register_the_living,),
     ),
     Variant(
-        "register_whole_table", "repair", "A new topic makes the broker register its whole table, not an increment.",
+        "register_whole_table", "repair",
+        "A new topic makes the broker register its whole table, not an increment, and under the version of that table.",
         "the other cure than apache/rocketmq #4522, #4523, which refuses the increment of an unknown broker",
-        ("N-2", "N-3"), (_register_everything,),
+        ("N-2", "N-3"), (_register_everything, _copy_with_its_version),
     ),
     Variant(
         "scan_begins_anew", "repair", "An expiry scan that meets a concurrent change begins anew instead of dying.",

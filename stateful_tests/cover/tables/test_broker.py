@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,14 +15,17 @@ from impl.broker.client_channel_info import ClientChannelInfo
 from impl.broker.consumer_filter_manager import ConsumerFilterManager
 from impl.broker.consumer_offset_manager import ConsumerOffsetManager
 from impl.broker.producer_manager import ProducerManager
+from impl.broker.registration import Registration
 from impl.broker.sql_filter import MQFilterError, compile_sql92
 from impl.broker.subscription_group_manager import SubscriptionGroupManager
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.common.subscription_group_config import SubscriptionGroupConfig
 from impl.common.topic_config import TopicConfig
+from impl.decisions.flags import PERM_READ
 from impl.decisions.java_errors import ArrayIndexOutOfBoundsError, IllegalArgumentError, NullPointerError
 from impl.decisions.subscription import SQL92, SubscriptionData
 from impl.ports.threads import UNINTERRUPTED, Uninterrupted, run_now
+from stateful_tests.worlds.subjects import subject_named
 
 
 @dataclass(eq=False)
@@ -222,6 +225,30 @@ def test_a_new_topic_is_in_the_table_before_its_version_is() -> None:
     with pytest.raises(StopIteration):
         creation.send(None)
     assert (wrapper.data_version.counter, manager.topic_config_table_lock.held) == (1, False)
+
+
+def test_a_registration_has_table_and_version_of_the_moment_in_which_it_is_encoded() -> None:
+    manager = topics(Host())
+    wrapper = manager.build_topic_config_serialize_wrapper()
+    manager.update_topic_config(TopicConfig("T", 3, 3))
+    assert wrapper.topic_config_table is not None
+    assert wrapper.topic_config_table["T"].read_queue_nums == 3
+    assert [*wrapper.topic_config_table] == [*manager.topic_config_table.key_set()]
+    assert len(wrapper.topic_config_table) == len(manager.topic_config_table)
+    assert "unknown" not in wrapper.topic_config_table
+    assert wrapper.data_version.counter == 1
+
+
+@pytest.mark.parametrize(("subject", "version"), [("shipped", 1), ("repaired", 0)])
+def test_a_table_that_a_restricted_broker_has_copied_may_be_older_than_its_version(subject: str, version: int) -> None:
+    manager = topics(Host())
+    config = BrokerConfig("broker-a", (), broker_permission=PERM_READ)
+    broker = cast("Registration", types.SimpleNamespace(config=config))
+    with subject_named(subject).running():
+        wrapper = Registration._with_permission(broker, manager.build_topic_config_serialize_wrapper())
+    manager.update_topic_config(TopicConfig("T", 3, 3))
+    assert "T" not in (wrapper.topic_config_table or ())
+    assert wrapper.data_version.counter == version
 
 
 def test_unit_and_order_flags() -> None:
