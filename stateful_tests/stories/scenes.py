@@ -212,6 +212,8 @@ def commit_everywhere(world: World, offset: int, topic: str = "orders") -> None:
 def registration(
     broker_name: str, broker_addr: str, wrapper: TopicConfigSerializeWrapper | None, cluster: str = "DefaultCluster",
 ) -> Command:
-    """REGISTER_BROKER of a master."""
+    """REGISTER_BROKER of a master, with the topics as they are now."""
     header = RegisterBrokerRequestHeader(broker_name, broker_addr, cluster, 0, broker_addr)
+    if wrapper is not None and wrapper.topic_config_table is not None:
+        wrapper = replace(wrapper, topic_config_table=dict(wrapper.topic_config_table))
     return Command(RequestCode.REGISTER_BROKER, header=header, body=RegisterBrokerBody(wrapper, []))
