@@ -83,7 +83,7 @@ class new_version_is_told_soon(Duty):
     """Seconds after a member's subscription has a new version the brokers that list the member know it.
 
     The deadline leaves time for a heartbeat that is sent at once, with pauses of its thread (B-4). It goes from broker
-    to broker, and waits for each that does not live any more.
+    to broker, and waits for each that does not live any more, or stands still.
     """
 
     shipped = "violated: U12 the heartbeat is skipped"
@@ -112,10 +112,11 @@ class new_version_is_told_soon(Duty):
             key = at, event.client_id, group, event.topic, client
             if mine and subscribed and key not in self.owed and self._is_routed(at, event.client_id, client):
                 self.owe(key, ms, event.sub_version)
-                self.count_from(key, ms + deadlines.CALL_MS * len(self.views.dead_addresses(client)))
+                silent = len(self.views.dead_addresses(client)) + self._standing(ms)
+                self.count_from(key, ms + deadlines.CALL_MS * silent)
 
-    @on(events.ProcessKilled)
-    def dies(self, _: int, at: str, __: events.ProcessKilled) -> None:
+    @on(events.ProcessKilled, events.ProcessPaused)
+    def falls_silent(self, _: int, at: str, __: events.ProcessKilled | events.ProcessPaused) -> None:
         """A heartbeat that is under way waits for this broker, too."""
         for key in self.owed if (at,) in self.facts.brokers else ():
             self.count_from(key, self.owed[key][1] + deadlines.CALL_MS)
@@ -136,6 +137,10 @@ class new_version_is_told_soon(Duty):
         """See Duty."""
         at, client_id, _, _, client = key
         return super().broken(key, what, waited_ms) if self._is_routed(at, client_id, client) else None
+
+    def _standing(self, ms: int) -> int:
+        # How many brokers stand still.
+        return sum(until_ms > ms and key in self.facts.brokers for key, until_ms in self.facts.standing_ms.items())
 
     def _is_routed(self, at: str, client_id: str, client: str) -> bool:
         # Who has no route to a broker sends it no heartbeat; cleanOfflineBroker may drop the address at any time.

@@ -11,6 +11,7 @@ from impl.events import (
     ConsumerRemoved,
     ConsumerStarted,
     ProcessKilled,
+    ProcessPaused,
     PullAnswered,
     PullFailed,
     PullHeld,
@@ -73,6 +74,11 @@ BROKER_DIES, OTHER_DIES, KILLED = (
 def looks(ms: int) -> Record:
     """Time has passed."""
     return ms, "world", WorldHealed()
+
+
+def stands_still(ms: int, for_ms: int, at: str = "broker-b") -> Record:
+    """A process stands still; it is one of another broker, if it is not said whose."""
+    return ms, at, ProcessPaused(for_ms)
 
 
 _OTHER_IS_ROUTED = Tables(known_addresses=lambda _, *client: {} if client == (C,) else _TO_BROKER)
@@ -149,13 +155,20 @@ HISTORIES = (
             kept_views=Tables(known_addresses=Turns(_TO_BROKER, _TO_BROKER, {}))),
     Written("new_version_is_told_soon", broken=(SHUT_DOWN, STARTED, heartbeat(0), RAISED), views=_ROUTED,
             kept=(STARTED, SHUT_DOWN, heartbeat(0), RAISED)),
-    # A heartbeat waits for each address where no broker lives, or that is left while it goes round.
+    # A heartbeat waits for each address where no broker lives, or that falls silent while it goes round.
     *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
               broken=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
               kept=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS), KILLED))
       for views, dead, calls in (
           (_ROUTED, (), 0), (_WITH_DEAD, (), 2), (_ROUTED, (BROKER_DIES,), 1), (_WITH_DEAD, (BROKER_DIES,), 3),
-          (_ROUTED, (RAISED, OTHER_DIES), 0), (_WITH_DEAD, ((3, *RAISED[1:]),), 2))),
+          (_ROUTED, (RAISED, OTHER_DIES), 0), (_WITH_DEAD, ((3, *RAISED[1:]),), 2), (_ROUTED, (stands_still(3, 1),), 1),
+          (_WITH_DEAD, (stands_still(3, 1), BROKER_DIES), 4), (_ROUTED, (stands_still(3, 1, "c2"),), 0))),
+    *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
+              broken=(BROKER, before, heartbeat(0), RAISED, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
+              kept=(BROKER, before, heartbeat(0), RAISED, looks(TOLD_MS + calls * deadlines.CALL_MS), KILLED))
+      for views, before, calls in (
+          (_ROUTED, stands_still(0, RAISED[0] + 1), 1), (_WITH_DEAD, stands_still(0, RAISED[0] + 1), 3),
+          (_ROUTED, stands_still(0, RAISED[0]), 0), (_ROUTED, stands_still(0, RAISED[0] + 1, "c2"), 0))),
     Written("changed_share_renews_the_subscription",
             broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
             kept=(heartbeat(0), CHANGED, heartbeat(2 + ON_THE_WAY_MS))),
