@@ -23,8 +23,12 @@ class key_values_survive(Rule):
     cite = "KVConfigManager#persist, #load"
     about = "at namespace key"
 
-    excuses = (Excuse("there was no room on its disk for the file when the key was put",
-                      when=lambda rule, told: rule.had_no_room(told.about[0], told.since_ms)),)
+    excuses = (
+        Excuse("there was no room on its disk for the file when the key was put",
+               when=lambda rule, told: rule.had_no_room(told.about[0], told.since_ms)),
+        Excuse("it ended before the thread that put the key had to have written the file",
+               when=lambda rule, told: rule.was_put_at_last(told.about[0], told.since_ms)),
+    )
 
     # With the time at which they were put.
     values = Kept("at namespace key", survives="kill", begins=(events.KVConfigPut,),
@@ -33,6 +37,11 @@ class key_values_survive(Rule):
     def had_no_room(self, at: str, put_ms: int) -> bool:
         """Whether the disk was full when the file was to be written."""
         return self.facts.had_no_room(at, put_ms - deadlines.in_file(self.bounds), put_ms)
+
+    def was_put_at_last(self, at: str, put_ms: int) -> bool:
+        """Whether the process ended so soon that the file need not have been written."""
+        ended = self.past.last(events.ProcessKilled, at=at)
+        return ended is not None and put_ms <= ended.ms <= put_ms + deadlines.in_file(self.bounds)
 
     @on(events.KVConfigLoaded)
     def loaded(self, _: int, at: str, event: events.KVConfigLoaded) -> Iterator[Told]:

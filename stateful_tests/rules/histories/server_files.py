@@ -15,6 +15,7 @@ from impl.events import (
     TopicConfigDeleted,
     TopicConfigUpdated,
 )
+from invariants.rules.bounds import Bounds
 from invariants.views import Broker
 from stateful_tests.rules.written import Tables, Turns, Written
 
@@ -25,9 +26,14 @@ FOUR = {"orders": QueueData(B, 4, 4, 6, 0)}
 MASTER, SLAVE = Broker(B, B, 0, "broker-a:1", 0, None), Broker("broker-a-slave", B, 1, "broker-a-slave:1", 0, None)
 
 
-def loaded(value: str) -> Told:
+def loaded(value: str, ms: int = 3) -> Told:
     """A name server finds a value in its file."""
-    return 3, NS, KVConfigLoaded(NS, frozenset({("N", "K", value)}))
+    return ms, NS, KVConfigLoaded(NS, frozenset({("N", "K", value)}))
+
+
+def ends(ms: int, *, power_loss: bool = False) -> Told:
+    """The process of the name server ends."""
+    return ms, NS, ProcessKilled(1, power_loss)
 
 
 def starts(ms: int, broker_id: int = 0) -> Told:
@@ -56,8 +62,13 @@ EIGHT = {"orders": QueueData(B, 8, 8, 6, 0)}
 
 HISTORIES = (
     Written("key_values_survive", broken=(KEPT, loaded("another")), kept=(KEPT, loaded("V"))),
-    Written("key_values_survive", broken=(KEPT, (2, NS, ProcessKilled(1, power_loss=False)), loaded("another")),
-            kept=(KEPT, (2, NS, ProcessKilled(1, power_loss=True)), loaded("another"))),
+    Written("key_values_survive", broken=(KEPT, ends(2), loaded("another")), bounds=Bounds(),
+            kept=(KEPT, ends(2, power_loss=True), loaded("another"))),
+    # Its thread may stand still before it writes the file.
+    Written("key_values_survive", broken=(KEPT, ends(KEPT[0] + 40_001), loaded("another", 50_000)),
+            kept=(KEPT, ends(KEPT[0] + 40_000), loaded("another", 50_000))),
+    Written("key_values_survive", broken=(ends(0), KEPT, loaded("another")),
+            kept=(KEPT, ends(KEPT[0]), loaded("another"))),
     Written("key_values_survive", broken=(FULL, FREE, KEPT, loaded("another")),
             kept=((0, NS, DiskFilled(100)), KEPT, loaded("another"))),
     Written("topic_survives_its_broker", broken=(starts(0), UPDATED, dies(40_002), starts(50_000)),
