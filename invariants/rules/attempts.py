@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 from impl import events
 from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.names import MASTER_ID
+from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
@@ -137,23 +139,36 @@ class less_safe_message_goes_to_another_broker(Rule):
 
     cite = "DefaultMQProducerImpl#sendDefaultImpl: isRetryAnotherBrokerWhenNotStoreOK"
     about = "at group"
-    excuses = (clock_was_set("at"),)
+    excuses = (
+        clock_was_set("at"),
+        Excuse("its producer knows no address of a broker from whose queues it chooses: such an attempt sends nothing",
+               when=lambda rule, told: rule.lacks_an_address(told.about[0])),
+    )
 
     asked = Kept("at key", begins=(Match(events.SendAsked, having=lambda one: one.another),),
                  value=lambda ms, event: (ms, event))
-    attempts = Kept("at key", begins=(events.SendAttempted,), value=lambda _, event: event.attempt)
+    attempts = Kept("at key", begins=(events.SendAttempted,), value=lambda _, event: event)
     codes = Kept("at key", begins=(events.SendAnswered,), value=lambda _, event: event.code)
+    last: events.SendAttempted | None = None  # of the message that was told of last
 
     @on(events.SendTold)
     def is_told(self, ms: int, at: str, event: events.SendTold) -> Iterator[Told]:
         begun_ms, asked = self.asked.pop((at, event.key), (ms, None))
         code = self.codes.get((at, event.key.partition(",")[0]))
-        attempts = self.attempts.pop((at, event.key), 0)
+        self.last = self.attempts.pop((at, event.key), None)
+        attempts = 0 if self.last is None else self.last.attempt
         if asked is None or code not in _LESS_SAFE or attempts >= asked.attempts:
             return
         if ms - begun_ms <= asked.timeout_ms:
             yield self.told(f"{at} is told {event.status} of {event.key} after {attempts} of {asked.attempts} attempts",
                             at, event.group, since_ms=begun_ms)
+
+    def lacks_an_address(self, at: str) -> bool:
+        """Whether a master is not known of a broker that the last attempt could have chosen."""
+        if self.last is None:
+            return False
+        known = self.views.known_addresses(at, self.last.client_id)
+        return any((mq.broker_name, MASTER_ID) not in known for mq in self.last.listed)
 
 
 class new_topic_is_as_large_as_wished(Rule):

@@ -13,6 +13,7 @@ from stateful_tests.rules.histories.applications import (
     CALM,
     LISTED,
     NOTHING_LISTED,
+    QUEUES,
     P,
     answered,
     asked,
@@ -25,6 +26,8 @@ Told = tuple[int, str, Any]
 G, A = "P", "broker-a"
 FULL, OWN = "shop%orders", MessageQueue("orders", A, 0)
 PAUSING, FAILS = Bounds(thread_pause_ms=100), Tables(calm=False)
+OTHER = OWN._replace(broker_name="broker-c")
+KNOWN = Tables(known_addresses={(mq.broker_name, 0): f"{mq.broker_name}:10911" for mq in QUEUES})
 MADE = (1, A, TopicConfigUpdated(A, "orders"))
 
 
@@ -68,18 +71,31 @@ SLAVE_IS_LATE = told(5, "FLUSH_SLAVE_TIMEOUT")
 
 HISTORIES = (
     *(Written("less_safe_message_goes_to_another_broker", (ANOTHER, tried(), answered(code), SLAVE_IS_LATE), kept,
-              says="is told FLUSH_SLAVE_TIMEOUT of k after 1 of 3 attempts")
+              says="is told FLUSH_SLAVE_TIMEOUT of k after 1 of 3 attempts", views=KNOWN)
       for code, kept in (
           (10, (asked(0), tried(), answered(10), SLAVE_IS_LATE)), (11, (ANOTHER, tried(), answered(0), SLAVE_IS_LATE)),
           (12, (ANOTHER, tried(3), answered(12), SLAVE_IS_LATE)),
           (12, (ANOTHER, tried(), answered(12), (3_001, *SLAVE_IS_LATE[1:]))),
           (12, (ANOTHER, tried(), answered(12), tried(2), answered(2), SLAVE_IS_LATE)),
           (12, (ANOTHER, tried(), answered(12, key="j"), SLAVE_IS_LATE)))),
-    Written("less_safe_message_goes_to_another_broker",
-            (ANOTHER, tried(2), answered(12), (3_000, *SLAVE_IS_LATE[1:])), (SLAVE_IS_LATE,), says="after 2 of 3"),
-    Written("less_safe_message_goes_to_another_broker",
-            (wants(another=True, key="k,j"), tried(key="k,j"), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j")),
-            (ANOTHER, tried(), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j"))),
+    Written("less_safe_message_goes_to_another_broker", views=KNOWN,
+            broken=(ANOTHER, tried(2), answered(12), (3_000, *SLAVE_IS_LATE[1:])), kept=(SLAVE_IS_LATE,),
+            says="after 2 of 3"),
+    Written("less_safe_message_goes_to_another_broker", views=KNOWN,
+            broken=(wants(another=True, key="k,j"), tried(key="k,j"), answered(12),
+                    told(5, "FLUSH_SLAVE_TIMEOUT", "k,j")),
+            kept=(ANOTHER, tried(), answered(12), told(5, "FLUSH_SLAVE_TIMEOUT", "k,j"))),
+    Written("less_safe_message_goes_to_another_broker", (ANOTHER, answered(12), SLAVE_IS_LATE),
+            (ANOTHER, tried(listed=frozenset(), key="j"), answered(0), SLAVE_IS_LATE), says="after 0 of 3"),
+    # An attempt at a broker whose master is not known sends nothing.
+    *(Written("less_safe_message_goes_to_another_broker", (ANOTHER, tried(listed=listed), answered(12), SLAVE_IS_LATE),
+              (ANOTHER, tried(listed=frozenset((OWN, OTHER))), answered(12), SLAVE_IS_LATE), views=views,
+              kept_views=Tables(known_addresses={(A, 0): "a:1", (OTHER.broker_name, 1): "c:1"}))
+      for listed, views in (
+          (frozenset((OWN,)), Tables(known_addresses={(A, 0): "a:1"})),
+          (frozenset((OWN, OTHER)), Tables(known_addresses={(A, 0): "a:1", (OTHER.broker_name, 0): "c:1"})),
+          (frozenset((OWN,)), Tables(known_addresses=lambda _, client_id: (
+              {(A, 0): "a:1"} if client_id == TRIED[2].client_id else {}))))),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_999)), (asked(0), late(2_998)), says="2998 ms are"),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_997)), (asked(0), TRIED, tried(key="other"))),
     Written("attempt_has_the_time_that_is_left", (LATER, late(3_099, 2)), (LATER, late(3_098, 2)), bounds=PAUSING),
