@@ -167,7 +167,7 @@ class less_safe_message_goes_to_another_broker(Rule):
         """Whether a master is not known of a broker that the last attempt could have chosen."""
         if self.last is None:
             return False
-        known = self.views.known_addresses(at, self.last.client_id)
+        known = self.views.addresses_to_send(at, self.last.client_id)
         return any((mq.broker_name, MASTER_ID) not in known for mq in self.last.listed)
 
 

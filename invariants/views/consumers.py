@@ -100,6 +100,12 @@ class ConsumerViews:
         return _addresses(one.instance for one in self._pollers(machine)
                           if one.instance.client_id == client_id and one.service_state == RUNNING)
 
+    def addresses_to_send(self, machine: str, client_id: str) -> dict[tuple[str, int], str]:
+        """The same of the client of a producer that is RUNNING; empty: there is none."""
+        return _addresses(one.instance for one in self.living.senders()
+                          if (one.node.name, one.instance.client_id) == (machine, client_id)
+                          and one.service_state == RUNNING)
+
     def producing(self, machine: str) -> set[tuple[str, str]]:
         """MQClientInstance.producerTable of the clients of a machine: pairs of group and client id."""
         return {(group, one.instance.client_id) for one in self.living.consumers(machine)

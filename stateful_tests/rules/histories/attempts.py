@@ -27,7 +27,7 @@ G, A = "P", "broker-a"
 FULL, OWN = "shop%orders", MessageQueue("orders", A, 0)
 PAUSING, FAILS = Bounds(thread_pause_ms=100), Tables(calm=False)
 OTHER = OWN._replace(broker_name="broker-c")
-KNOWN = Tables(known_addresses={(mq.broker_name, 0): f"{mq.broker_name}:10911" for mq in QUEUES})
+KNOWN = Tables(addresses_to_send={(mq.broker_name, 0): f"{mq.broker_name}:10911" for mq in QUEUES})
 MADE = (1, A, TopicConfigUpdated(A, "orders"))
 
 
@@ -90,12 +90,12 @@ HISTORIES = (
     # An attempt at a broker whose master is not known sends nothing.
     *(Written("less_safe_message_goes_to_another_broker", (ANOTHER, tried(listed=listed), answered(12), SLAVE_IS_LATE),
               (ANOTHER, tried(listed=frozenset((OWN, OTHER))), answered(12), SLAVE_IS_LATE), views=views,
-              kept_views=Tables(known_addresses={(A, 0): "a:1", (OTHER.broker_name, 1): "c:1"}))
+              kept_views=Tables(addresses_to_send={(A, 0): "a:1", (OTHER.broker_name, 1): "c:1"}))
       for listed, views in (
-          (frozenset((OWN,)), Tables(known_addresses={(A, 0): "a:1"})),
-          (frozenset((OWN, OTHER)), Tables(known_addresses={(A, 0): "a:1", (OTHER.broker_name, 0): "c:1"})),
-          (frozenset((OWN,)), Tables(known_addresses=lambda _, client_id: (
-              {(A, 0): "a:1"} if client_id == TRIED[2].client_id else {}))))),
+          (frozenset((OWN,)), Tables(addresses_to_send={(A, 0): "a:1"})),
+          (frozenset((OWN, OTHER)), Tables(addresses_to_send={(A, 0): "a:1", (OTHER.broker_name, 0): "c:1"})),
+          (frozenset((OWN,)), Tables(addresses_to_send=lambda *client: (
+              {(A, 0): "a:1"} if client == (P, TRIED[2].client_id) else {}))))),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_999)), (asked(0), late(2_998)), says="2998 ms are"),
     Written("attempt_has_the_time_that_is_left", (asked(0), late(2_997)), (asked(0), TRIED, tried(key="other"))),
     Written("attempt_has_the_time_that_is_left", (LATER, late(3_099, 2)), (LATER, late(3_098, 2)), bounds=PAUSING),
