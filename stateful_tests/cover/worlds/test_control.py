@@ -19,7 +19,7 @@ from stateful_tests.worlds.evidence import replay_run
 from stateful_tests.worlds.run import Plan
 from stateful_tests.worlds.workloads import WORKLOADS
 
-CALM = Plan("repaired+seeded-some-are-stored-twice", "sending", "calm", "uniform")
+CALM = Plan("repaired+seeded-gone-broker-registers", "routes", "calm", "uniform")
 
 def main(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
     """Exit status and lines."""
@@ -46,7 +46,7 @@ def test_what_nothing_explains_is_told_with_evidence_that_shows_it_again(
     status, (*found, last) = main("--segments", "1", "--subject", CALM.subject, "--out", str(tmp_path))
     assert status == 1
     assert last["alarms"] == len(found) > 0
-    told = next(line for line in found if line["property"] == "message_is_stored_once")
+    told = next(line for line in found if line["property"] == "gone_broker_is_not_heard_of")
     *_, file = shlex.split(told["replay"])
     assert replay_run(evidence.read(Path(file))).outcome is Outcome.VIOLATED
 
