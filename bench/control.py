@@ -20,7 +20,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -30,22 +30,20 @@ import typer
 
 from invariants import evidence
 from invariants.finding import Finding
-from invariants.verdict import BadInputError, Outcome, known
+from invariants.verdict import BadInputError, Outcome
+from spark_fuzz.simulation import Aim
 from stateful_tests.worlds.evidence import documents, verdict_of
-from stateful_tests.worlds.profiles import PROFILES, STRATEGIES, plays_as_uniform
+from stateful_tests.worlds.profiles import STRATEGIES
 from stateful_tests.worlds.run import Plan, RunRecord, run
 from stateful_tests.worlds.subjects import subject_named
-from stateful_tests.worlds.workloads import WORKLOADS
 
 SEEDS = 10**8
 PROGRESS_S = 2.0
 
 
-def drawn(subject: str, seed: int, workloads: Sequence[str] = ()) -> Iterator[tuple[Plan, int]]:
+def drawn(aim: Aim) -> Iterator[tuple[Plan, int]]:
     """Runs without end, each a plan and the seed of its strategy."""
-    draw = random.Random(seed)  # noqa: S311 - anybody can draw the same
-    arms = [Plan(subject, workload, profile, strategy) for workload in workloads or WORKLOADS
-            for profile in PROFILES for strategy in STRATEGIES if not plays_as_uniform(strategy, PROFILES[profile])]
+    draw, arms = random.Random(aim.seed), aim.arms()  # noqa: S311 - anybody can draw the same
     while True:
         draw.shuffle(arms)
         for plan in arms:
@@ -117,20 +115,19 @@ def main(
 ) -> None:
     """Worlds in which nothing may be found, one JSON object a line."""
     try:
-        named = subject_named(subject).name
-        chosen = [known("workload", one, WORKLOADS) for one in workloads or ()]
+        aim = Aim((subject,), tuple(workloads or ()), seed=seed).checked()
     except BadInputError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2) from None
     control, shown_s = Control(out), 0.0
-    runs = drawn(named, seed, chosen)
+    runs = drawn(aim)
     while control.segments < segments:
         for line in control.live(*next(runs)):
             print(json.dumps(line), flush=True)
         if sys.stderr.isatty() and time.monotonic() - shown_s > PROGRESS_S:
             shown_s = time.monotonic()
             print(f"\r{control.runs} runs, {control.segments:,} of {segments:,} segments", end="", file=sys.stderr)
-    print(json.dumps({"subject": named, "seed": seed, **control.sums()}))
+    print(json.dumps({"subject": aim.subjects[0], "seed": seed, **control.sums()}))
     raise typer.Exit(control.status())
 
 
