@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -158,9 +159,9 @@ class sent_once_is_stored_once(Rule):
     sent = Kept("topic id broker_name", survives="all")
     copies = Kept("topic id", survives="all")
     uncalled_for = Kept("id broker", survives="all")
-    # How often brokers have put each off; how often a broker that has delivered it may do so after its last start, and
-    # those that it has delivered so; those that it has delivered after another one of its name, whose slave it was, or
-    # who was its slave.
+    # How often brokers of a name have put each off; how often a broker that has delivered it may do so after its last
+    # start, and those that it has delivered so; those that it has delivered after another one of its name, whose slave
+    # it was, or who was its slave.
     delayed = Kept("id", survives="all")
     started = Kept("id broker", survives="all")
     anew = Kept("id broker", survives="all")
@@ -169,7 +170,8 @@ class sent_once_is_stored_once(Rule):
     @on(events.BrokerStarted)
     def starts(self, _: int, at: str, event: events.BrokerStarted) -> None:
         del event
-        self.started.update({(key, at): self.delayed.get((key,), 0)
+        name = self.facts.broker_name(at)
+        self.started.update({(key, at): self.delayed.get((key,), Counter())[name]
                              for (_, key), copies in self.copies.items() if at in copies})
 
     @on(events.SendAttempted)
@@ -187,7 +189,7 @@ class sent_once_is_stored_once(Rule):
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
         if event.key is None or event.topic.startswith(OWN_TOPICS):
             if event.topic == RMQ_SYS_SCHEDULE_TOPIC:
-                self.delayed[event.key,] = self.delayed.get((event.key,), 0) + 1
+                self.delayed.setdefault((event.key,), Counter())[self.facts.broker_name(at)] += 1
             return
         copies = self.copies.setdefault((event.topic, event.key), {})
         if left := self.started.get((event.key, at), 0):

@@ -112,14 +112,16 @@ class new_version_is_told_soon(Duty):
             key = at, event.client_id, group, event.topic, client
             if mine and subscribed and key not in self.owed and self._is_routed(at, event.client_id, client):
                 self.owe(key, ms, event.sub_version)
-                silent = len(self.views.dead_addresses(client)) + self._standing(ms)
-                self.count_from(key, ms + deadlines.CALL_MS * silent)
+                dead_ms = deadlines.CALL_MS * len(self.views.dead_addresses(client))
+                self.count_from(key, ms + dead_ms + self._standing_ms(ms))
 
     @on(events.ProcessKilled, events.ProcessPaused)
-    def falls_silent(self, _: int, at: str, __: events.ProcessKilled | events.ProcessPaused) -> None:
+    def falls_silent(self, _: int, at: str, event: events.ProcessKilled | events.ProcessPaused) -> None:
         """A heartbeat that is under way waits for this broker, too."""
+        for_ms = event.ms if isinstance(event, events.ProcessPaused) else deadlines.CALL_MS
         for key in self.owed if (at,) in self.facts.brokers else ():
-            self.count_from(key, self.owed[key][1] + deadlines.CALL_MS)
+            if key[0] != at:
+                self.count_from(key, self.owed[key][1] + min(for_ms, deadlines.CALL_MS))
 
     @on(events.ConsumerRegistered)
     def told_now(self, _: int, at: str, event: events.ConsumerRegistered) -> None:
@@ -138,9 +140,10 @@ class new_version_is_told_soon(Duty):
         at, client_id, _, _, client = key
         return super().broken(key, what, waited_ms) if self._is_routed(at, client_id, client) else None
 
-    def _standing(self, ms: int) -> int:
-        # How many brokers stand still.
-        return sum(until_ms > ms and key in self.facts.brokers for key, until_ms in self.facts.standing_ms.items())
+    def _standing_ms(self, ms: int) -> int:
+        # How long a heartbeat waits for brokers that stand still.
+        return sum(min(max(until_ms - ms, 0), deadlines.CALL_MS)
+                   for key, until_ms in self.facts.standing_ms.items() if key in self.facts.brokers)
 
     def _is_routed(self, at: str, client_id: str, client: str) -> bool:
         # Who has no route to a broker sends it no heartbeat; cleanOfflineBroker may drop the address at any time.

@@ -58,3 +58,12 @@ def test_a_message_that_was_put_off_twice_is_delivered_twice_after_a_start(
         LEADS, *off, RESTARTED, *(appended(3 + number) for number in range(again))))
     *_, last = findings(history, history.broken)
     assert last.causes == hazards
+
+
+def test_what_another_broker_has_put_off_is_delivered_by_that_one() -> None:
+    there = (DELAYED[0], B, DELAYED[2])
+    history = Written("sent_once_is_stored_once", (
+        LEADS, OTHER_LEADS, DELAYED, tried(0), there, tried(0, 2, QUEUES[2]), appended(1), RESTARTED, appended(3),
+        appended(4)))
+    first, last = findings(history, history.broken)
+    assert (first.causes, last.causes) == (("V19",), ())

@@ -76,6 +76,11 @@ def looks(ms: int) -> Record:
     return ms, "world", WorldHealed()
 
 
+def waited(calls: float) -> int:
+    """When a member must have told its new version, if it has waited for so many calls without an answer."""
+    return TOLD_MS + int(calls * deadlines.CALL_MS)
+
+
 def stands_still(ms: int, for_ms: int, at: str = "broker-b") -> Record:
     """A process stands still; it is one of another broker, if it is not said whose."""
     return ms, at, ProcessPaused(for_ms)
@@ -157,18 +162,20 @@ HISTORIES = (
             kept=(STARTED, SHUT_DOWN, heartbeat(0), RAISED)),
     # A heartbeat waits for each address where no broker lives, or that falls silent while it goes round.
     *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
-              broken=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
-              kept=(BROKER, heartbeat(0), RAISED, *dead, looks(TOLD_MS + calls * deadlines.CALL_MS), KILLED))
+              broken=(BROKER, heartbeat(0), RAISED, *dead, looks(waited(calls) + 1), KILLED),
+              kept=(BROKER, heartbeat(0), RAISED, *dead, looks(waited(calls)), KILLED))
       for views, dead, calls in (
           (_ROUTED, (), 0), (_WITH_DEAD, (), 2), (_ROUTED, (BROKER_DIES,), 1), (_WITH_DEAD, (BROKER_DIES,), 3),
-          (_ROUTED, (RAISED, OTHER_DIES), 0), (_WITH_DEAD, ((3, *RAISED[1:]),), 2), (_ROUTED, (stands_still(3, 1),), 1),
-          (_WITH_DEAD, (stands_still(3, 1), BROKER_DIES), 4), (_ROUTED, (stands_still(3, 1, "c2"),), 0))),
+          (_ROUTED, (RAISED, OTHER_DIES), 0), (_WITH_DEAD, ((3, *RAISED[1:]),), 2),
+          (_ROUTED, (stands_still(3, 3_000),), 1), (_ROUTED, (stands_still(3, 1_500),), 0.5),
+          (_WITH_DEAD, (stands_still(3, 9_000), BROKER_DIES), 4), (_ROUTED, (stands_still(3, 3_000, "c2"),), 0))),
     *(Written("new_version_is_told_soon", bounds=Bounds(), views=views, kept_views=views,
-              broken=(BROKER, before, heartbeat(0), RAISED, looks(TOLD_MS + calls * deadlines.CALL_MS + 1), KILLED),
-              kept=(BROKER, before, heartbeat(0), RAISED, looks(TOLD_MS + calls * deadlines.CALL_MS), KILLED))
+              broken=(BROKER, before, heartbeat(0), RAISED, looks(waited(calls) + 1), KILLED),
+              kept=(BROKER, before, heartbeat(0), RAISED, looks(waited(calls)), KILLED))
       for views, before, calls in (
-          (_ROUTED, stands_still(0, RAISED[0] + 1), 1), (_WITH_DEAD, stands_still(0, RAISED[0] + 1), 3),
-          (_ROUTED, stands_still(0, RAISED[0]), 0), (_ROUTED, stands_still(0, RAISED[0] + 1, "c2"), 0))),
+          (_ROUTED, stands_still(0, RAISED[0] + 3_000), 1), (_WITH_DEAD, stands_still(0, RAISED[0] + 9_000), 3),
+          (_ROUTED, stands_still(0, RAISED[0]), 0), (_ROUTED, stands_still(0, RAISED[0] + 1_500), 0.5),
+          (_ROUTED, stands_still(0, RAISED[0] + 3_000, "c2"), 0))),
     Written("changed_share_renews_the_subscription",
             broken=(heartbeat(0), CHANGED, heartbeat(3 + ON_THE_WAY_MS)),
             kept=(heartbeat(0), CHANGED, heartbeat(2 + ON_THE_WAY_MS))),
