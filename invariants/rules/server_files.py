@@ -12,6 +12,7 @@ from impl.decisions.route_queues import QueueData
 from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
+from invariants.rules.orders import KEY_VALUE
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.views import Views
 
@@ -26,8 +27,8 @@ class key_values_survive(Rule):
     excuses = (
         Excuse("there was no room on its disk for the file when the key was put",
                when=lambda rule, told: rule.had_no_room(told.about[0], told.since_ms)),
-        Excuse("it ended before the thread that put the key had to have written the file",
-               when=lambda rule, told: rule.was_put_at_last(told.about[0], told.since_ms)),
+        Excuse("it ended before the thread that put the key had to have written the file, and told nobody that it has",
+               when=lambda rule, told: rule.was_put_at_last(*told.about, told.since_ms)),
     )
 
     # With the time at which they were put.
@@ -38,10 +39,12 @@ class key_values_survive(Rule):
         """Whether the disk was full when the file was to be written."""
         return self.facts.had_no_room(at, put_ms - deadlines.in_file(self.bounds), put_ms)
 
-    def was_put_at_last(self, at: str, put_ms: int) -> bool:
-        """Whether the process ended so soon that the file need not have been written."""
+    def was_put_at_last(self, at: str, namespace: str, key: str, put_ms: int) -> bool:
+        """Whether the process ended so soon that the file need not have been written, and no operator was answered."""
         ended = self.past.last(events.ProcessKilled, at=at)
-        return ended is not None and put_ms <= ended.ms <= put_ms + deadlines.in_file(self.bounds)
+        done = self.past.last(events.OrderDone, server=at, kind=KEY_VALUE, name=f"{namespace} {key}")
+        return (ended is not None and put_ms <= ended.ms <= put_ms + deadlines.in_file(self.bounds)
+                and (done is None or done.ms < put_ms))
 
     @on(events.KVConfigLoaded)
     def loaded(self, _: int, at: str, event: events.KVConfigLoaded) -> Iterator[Told]:

@@ -11,6 +11,7 @@ from impl.events import (
     DiskFilled,
     KVConfigLoaded,
     KVConfigPut,
+    OrderDone,
     ProcessKilled,
     TopicConfigDeleted,
     TopicConfigUpdated,
@@ -22,6 +23,7 @@ from stateful_tests.rules.written import Tables, Turns, Written
 B, NS = "broker-a", "nameserver1"
 Told = tuple[int, str, Any]
 KEPT = (1, NS, KVConfigPut(NS, "N", "K", "V"))
+DONE = OrderDone(NS, "key value", "N K", ("V",))
 FOUR = {"orders": QueueData(B, 4, 4, 6, 0)}
 MASTER, SLAVE = Broker(B, B, 0, "broker-a:1", 0, None), Broker("broker-a-slave", B, 1, "broker-a-slave:1", 0, None)
 
@@ -67,6 +69,9 @@ HISTORIES = (
     # Its thread may stand still before it writes the file.
     Written("key_values_survive", broken=(KEPT, ends(KEPT[0] + 40_001), loaded("another", 50_000)),
             kept=(KEPT, ends(KEPT[0] + 40_000), loaded("another", 50_000))),
+    *(Written("key_values_survive", broken=(KEPT, (1, "operator", DONE), ends(2), loaded("another")),
+              kept=(KEPT, (ms, "operator", another), ends(2), loaded("another"))) for ms, another in (
+        (0, DONE), (1, DONE._replace(server=B)), (1, DONE._replace(name="N L")), (1, DONE._replace(kind="topic")))),
     Written("key_values_survive", broken=(ends(0), KEPT, loaded("another")),
             kept=(KEPT, ends(KEPT[0]), loaded("another"))),
     Written("key_values_survive", broken=(FULL, FREE, KEPT, loaded("another")),
