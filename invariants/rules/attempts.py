@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from impl import events
 from impl.decisions.flags import PERM_READ, PERM_WRITE
-from impl.decisions.names import MASTER_ID
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.sending import EMPTIED, LISTED, STORED
+from invariants.rules.sending import EMPTIED, LISTED, STORED, lacks_an_address
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
@@ -165,10 +164,7 @@ class less_safe_message_goes_to_another_broker(Rule):
 
     def lacks_an_address(self, at: str) -> bool:
         """Whether a master is not known of a broker that the last attempt could have chosen."""
-        if self.last is None:
-            return False
-        known = self.views.addresses_to_send(at, self.last.client_id)
-        return any((mq.broker_name, MASTER_ID) not in known for mq in self.last.listed)
+        return self.last is not None and lacks_an_address(self, at, self.last.client_id, self.last.listed)
 
 
 class new_topic_is_as_large_as_wished(Rule):

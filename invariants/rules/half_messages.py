@@ -218,6 +218,23 @@ def _dispatched(rule: ended_half_message_is_left_alone, noted: Reported) -> Repo
     return rule.past.last(events.MessageDispatched, at=noted.at, commit_log_offset=noted.event.commit_log_offset)
 
 
+def _could_not_be_noted(rule: ended_half_message_is_left_alone, key: str) -> bool:
+    """Whether a broker has noted no end when it had put a half message into its topic, and its disk was full then.
+
+    Who forces each message may learn of a full disk between the message and the note of its end.
+    """
+    asked, since_ms = _put_back(rule, key)
+    if asked is None:
+        return False
+    until_ms = since_ms + deadlines.end_noted(rule.bounds)
+    known_ms = since_ms - deadlines.space_seen(rule.bounds)
+    filled = [one for one in rule.past.of(events.DiskFilled, at=asked.at) if one.ms <= until_ms]
+    before = [one for one in filled if one.ms < known_ms]
+    is_full = any(one.event.percent > deadlines.FULL_PERCENT for one in (*before[-1:], *filled[len(before):]))
+    return is_full and not any(since_ms <= one.ms <= until_ms for one in rule.past.of(
+        events.MessageAppended, at=asked.at, topic=RMQ_SYS_TRANS_OP_HALF_TOPIC))
+
+
 def _put_back(rule: ended_half_message_is_left_alone, key: str) -> tuple[Reported | None, float]:
     """How a broker has put a half message there last, if it has ended at that broker, and since when it has."""
     asked = rule.past.last(events.MessageAppended, key=key, topic=RMQ_SYS_TRANS_HALF_TOPIC)
@@ -254,6 +271,10 @@ def _is_there_twice(rule: ended_half_message_is_left_alone, key: str) -> bool:
     return False
 
 
+_IN_VAIN = (_is_not_read, _stood_to_register, _could_not_be_noted)
+"""Why a check may ask about what has ended; what answers it names a place that is not the first."""
+
+
 class ended_half_message_is_left_alone(Rule):
     """Once a half message is committed nobody is asked about it any more, but for a question that is on its way."""
 
@@ -270,6 +291,8 @@ class ended_half_message_is_left_alone(Rule):
                when=lambda rule, told: _is_not_read(rule, told.about[0])),
         Excuse("its broker's check had looked before it ended, and has registered the topic of what it gives up since",
                when=lambda rule, told: _stood_to_register(rule, told.about[0])),
+        Excuse("files of others filled the disk of its broker, which has noted no end then",
+               when=lambda rule, told: _could_not_be_noted(rule, told.about[0])),
         cause("T6", "its broker has put it back without a question",
               when=lambda rule, told: rule.put.get(told.about, 0) > 1),
         cause("X1", "its broker has put it back, and was killed before it had written how far its check had come",
@@ -313,7 +336,7 @@ class ended_half_message_is_left_alone(Rule):
         self.put[event.key,] = self.put.get((event.key,), 1) - 1
         since_ms = next((one for (_, key), one in self.committed_ms.items() if key == event.key), ms)
         is_late = ms - since_ms > deadlines.end_noted(self.bounds) + deadlines.asked(self.bounds)
-        if ms > since_ms and (not is_late or _is_not_read(self, event.key) or _stood_to_register(self, event.key)):
+        if ms > since_ms and (not is_late or any(excused(self, event.key) for excused in _IN_VAIN)):
             self.elsewhere[event.key,] = ms
         if is_late:
             yield self.told(f"{at} is asked about {event.key} {ms - since_ms} ms after it was committed", event.key)

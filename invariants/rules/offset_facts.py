@@ -27,8 +27,8 @@ class Progress:
     """How far a client is in a queue since it began it.
 
     end -- the offset behind all that was found. passed -- the same, and behind what was filtered away. open
-    -- what was found and is not settled. told -- the greatest offset that a broker has answered since. settled_ms --
-    what was settled, and when.
+    -- what was found and is not settled. told -- the greatest offset that a broker has answered since, or at which an
+    ordered queue was pulled first. settled_ms -- what was settled, and when.
     """
 
     __slots__ = ("end", "open", "passed", "settled_ms", "told")
@@ -161,6 +161,12 @@ class OffsetFacts(Hears):
             progress = self.progress.get(key)
             if progress is not None:
                 progress.told = max(progress.told, event.offset)
+
+    @on(events.PullBegun)
+    def is_pulled_first(self, _: int, at: str, event: events.PullBegun) -> None:
+        progress = self.progress.get((at, event.group, event.mq))
+        if progress is not None:
+            progress.told = max(progress.told, event.offset)
 
     @on(events.OffsetUpdated)
     def remembers(self, ms: int, at: str, event: events.OffsetUpdated) -> None:

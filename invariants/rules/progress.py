@@ -321,15 +321,18 @@ class waiting_queue_is_committed(Committing):
     late = ("{at} has not committed {what} of queue {mq.queue_id} of {mq.topic} at {mq.broker_name}, where it waits, "
             "in {waited_ms} ms")
 
-    # What each holding has committed.
+    # What each holding has committed, and where its last pull began: the answer to one of a former holding comes late.
     sent = Kept("at client_id group mq", ends=(events.QueueTaken, events.QueueDropped), begins=(events.OffsetSent,),
                 value=lambda _, event: event.offset)
+    pulled = Kept("at client_id group mq", ends=(events.QueueTaken, events.QueueDropped), begins=(
+        events.PullSuspended,), value=lambda _, event: event.offset)
 
     @on(events.PullAnswered)
     def is_answered(self, ms: int, at: str, event: events.PullAnswered) -> None:
         key = at, *event[:3]
         progress = self.facts.progress.get((at, event.group, event.mq))
-        waits = event.code == PullCode.PULL_NOT_FOUND and key in self.facts.holdings
+        waits = (event.code == PullCode.PULL_NOT_FOUND and key in self.facts.holdings
+                 and self.pulled.get(key) == event.next_begin_offset)
         is_idle = waits and progress is not None and not progress.open
         if is_idle and self.sent.get(key, -1) < event.next_begin_offset and self.facts.clusters(at, event.group):
             self.owe(key, ms, event.next_begin_offset)

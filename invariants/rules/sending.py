@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from impl import events
 from impl.decisions.java_arithmetic import string_hash
 from impl.decisions.message_queue import MessageQueue
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, MASTER_ID, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
@@ -26,7 +26,7 @@ _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"
 _UNKNOWN, _UNROUTED = "its broker has no address", "no route was known when it began"
-_REROUTED = "its topic had other queues before it was sent"
+_REROUTED = "its route has changed"
 _FIRST, _LATER, _ABSENT = "first attempt", "later attempt", "broker of which it has none"
 _STORES, _REFUSES = "said to be stored", "said to be refused"
 OWN_TOPICS = ("%", "SCHEDULE_TOPIC_XXXX", "RMQ_SYS_", "TRANS_CHECK_MAX_TIME_TOPIC")
@@ -220,7 +220,7 @@ class attempts_are_used(Rule):
                when=lambda _, told: told.about[3] == _UNROUTED),
         Excuse("the application has chosen a queue of a broker whose address is not known",
                when=lambda _, told: told.about[3] == _UNKNOWN),
-        Excuse("it is asynchronous, and so has chosen once; its broker has no address, as the route has changed since",
+        Excuse("it is asynchronous, and so has chosen once; its broker has no address, as the route has changed",
                when=lambda _, told: told.about[3] == _REROUTED),
         cause("P2", "no time is left", when=lambda _, told: told.about[3] == _NO_TIME),
         cause("P5", "a broker was busy", when=lambda _, told: told.about[3] == _REFUSED),
@@ -258,13 +258,17 @@ class attempts_are_used(Rule):
         return _REROUTED if self._was_rerouted(at, event) else _by_its_code(event)
 
     def _was_rerouted(self, at: str, event: events.SendFailed) -> bool:
-        """Whether an asynchronous send has no broker, and its producer was given another list before it was sent."""
+        """Whether an asynchronous send has no broker, and its producer was given another list before it was sent.
+
+        Addresses change before lists do: it may know no address of a broker from whose queues it chooses.
+        """
         asked = self.past.last(events.SendAsked, at=at, key=event.key)
         if asked is None or not asked.event.asynchronous or event.code != _NO_BROKER:
             return False
         sent = self.past.last(events.SendAttempted, since=asked.place, at=at, key=event.key)
-        return sent is None and self.past.last(
-            events.PublishInfoUpdated, since=asked.place, at=at, group=event.group, topic=event.topic) is not None
+        given = self.past.last(events.PublishInfoUpdated, at=at, group=event.group, topic=event.topic)
+        return sent is None and given is not None and (
+            given.place > asked.place or lacks_an_address(self, at, event.client_id, given.event.queues))
 
 
 class retry_reaches_another_broker(Rule):
@@ -430,6 +434,12 @@ class equal_arguments_have_one_queue(Rule):
         """Whether the list may be another one than that of the last message with this argument."""
         place, before = self.list_before
         return bool(self.changes.get(place, 0) != before)
+
+
+def lacks_an_address(rule: Rule, at: str, client_id: str, queues: Iterable[MessageQueue]) -> bool:
+    """Whether a producer knows no address of a master of one of these queues."""
+    known = rule.views.addresses_to_send(at, client_id)
+    return any((mq.broker_name, MASTER_ID) not in known for mq in queues)
 
 
 def _by_its_code(event: events.SendFailed) -> str:

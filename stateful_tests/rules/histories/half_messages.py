@@ -14,6 +14,7 @@ from impl.decisions.names import (
 from impl.events import (
     BrokerShutDown,
     ClockJumped,
+    DiskFilled,
     EndTransactionTaken,
     HalfMessageEnded,
     LogExpired,
@@ -90,6 +91,11 @@ def sent(attempt: int) -> Told:
     return 0, P, SendAttempted(f"{P}@shop", "P", "k", attempt, MessageQueue("orders", A, 0))
 
 
+def filled(ms: int, at: str = A, percent: int = 100) -> Told:
+    """Files of others fill the disk of a broker."""
+    return ms, at, DiskFilled(percent)
+
+
 def asked(ms: int, state: str = "UNKNOW", key: str = "k") -> Told:
     """The producer is asked, and answers."""
     return ms, P, HalfMessageEnded(f"{P}@shop", "P", key, state, from_check=True)
@@ -143,6 +149,7 @@ def made(ms: int, topic: str = RMQ_SYS_TRANS_CHECK_MAX_TIME_TOPIC, at: str = A) 
 
 REGISTERED_MS = deadlines.registered(CALM)
 WRITTEN_MS = deadlines.written(STORMY)
+PUT_LATE, READ_LATE = appended(4 + deadlines.space_seen(SLOW)), (SEEN, read(3_000, 1), ASKED_FOR)
 ROUND_MS, CALM_MS = (SEEN[0] + deadlines.round_ended(bounds) for bounds in (STORMY, CALM))
 
 
@@ -276,6 +283,21 @@ HISTORIES = (
               kept=late((12, A, ClockJumped(5)), (13, A, ClockJumped(-5)), ms=ROUND_MS + 5))
       for broken in (((12, A, ClockJumped(-4)),), ((12, A, ClockJumped(5)),), ((12, "broker-b", ClockJumped(-5)),),
                      ((9, A, ClockJumped(-5)),), ((12, A, ClockJumped(-5)), read(13, 1)))),
+    # A full disk keeps its broker from noting the end; it knows for a while what is over.
+    *(Written("ended_half_message_is_left_alone", broken=(HALF, *broken, asked(LATE_MS)), causes=(), bounds=SLOW,
+              kept=(HALF, *kept, asked(LATE_MS)))
+      for broken, kept in (
+          ((COMMITTED,), (filled(9), COMMITTED)),
+          ((filled(9, percent=90), COMMITTED), (filled(9, percent=91), COMMITTED)),
+          ((filled(9, at="broker-b"), COMMITTED), (filled(9), COMMITTED, NOTED_THERE[0])),
+          ((filled(2), filled(3, percent=0), PUT_LATE), (filled(2), PUT_LATE)),
+          ((filled(2), filled(3, percent=0), PUT_LATE), (filled(2), filled(4, percent=0), PUT_LATE)),
+          ((COMMITTED, filled(2_011)), (COMMITTED, filled(2_010))),
+          ((filled(9), COMMITTED, NOTED, *READ_LATE), (filled(9), NOTED_BEFORE, COMMITTED, *READ_LATE)),
+          ((filled(9), COMMITTED, *noted_behind(2_010), *READ_LATE[1:]),
+           (filled(9), COMMITTED, *noted_behind(2_011), *READ_LATE[1:])))),
+    Written("ended_half_message_is_left_alone", bounds=SLOW, broken=(HALF, COMMITTED, asked(LATE_MS)),
+            kept=(HALF, filled(9), COMMITTED, asked(LATE_MS), ASKED_AGAIN, asked(2 * LATE_MS))),
     # It is put back with a question, and the answer to a former one names the place before.
     Written("ended_half_message_is_left_alone", broken=(HALF, BEHIND, asked(3), taken(100), COMMITTED, asked(LATE_MS)),
             kept=(HALF, BEHIND, asked(3), taken(0), COMMITTED, asked(LATE_MS)), causes=()),

@@ -37,6 +37,7 @@ from impl.events import (
     ProcessPaused,
     ProcessStarted,
     PullAnswered,
+    PullBegun,
     PullSuspended,
     QueueDropped,
     QueuesAssigned,
@@ -142,7 +143,13 @@ def passed(code: int) -> Told:
     return 2, C, PullAnswered(C, G, MQ, code, 105)
 
 
-PULLS_ON = (2, C, PullSuspended(C, G, MQ, 105))
+def pulled(offset: int, ms: int = 1) -> Told:
+    """A pull begins."""
+    return ms, C, PullSuspended(C, G, MQ, offset)
+
+
+PULLED, PULLS_ON = pulled(105), pulled(105, 2)
+BEGUN = (2, C, PullBegun(C, G, MQ, 105))
 
 
 def sent(offset: int, ms: int = 3) -> Told:
@@ -215,18 +222,25 @@ HISTORIES = (
     Written(AGAIN, (TAKEN, TAKEN2, sent(100), UNROUTED, (3, C, OffsetSent(C, G, MQ2, 100))),
             (TAKEN, sent(100), RED, STOPPING)),
     Written(AGAIN, (TAKEN, sent(100)), (TAKEN, sent(100)), kept_views=Tables(calm=False)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, WAITS, sent(105)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (CLUSTERING, TAKEN, PULLED, WAITS, sent(105)),
             says="has not committed 105 of queue 0 of orders at broker-a, where it waits"),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS, sent(104)), (CLUSTERING, TAKEN, found(101), WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, passed(PullCode.SUCCESS))),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (ALL, TAKEN, WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, sent(104, 1), WAITS), (CLUSTERING, TAKEN, sent(105, 1), WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, found(101), settled(101), WAITS), (CLUSTERING, TAKEN, found(101), WAITS)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS, (3, *WAITS[1:]), looks(CALM_MS + 3), sent(105, CALM_MS + 4)),
-            kept=(CLUSTERING, TAKEN, WAITS, looks(CALM_MS + 2), sent(105, CALM_MS + 3)), bounds=CALM),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS, ROUTED_LATER), (CLUSTERING, TAKEN, WAITS, UNROUTED)),
-    Written(WAITING, (CLUSTERING, TAKEN, WAITS), (CLUSTERING, TAKEN, WAITS), kept_views=Tables(calm=False)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS, sent(104)), (CLUSTERING, TAKEN, PULLED, found(101), WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (CLUSTERING, TAKEN, PULLED, passed(PullCode.SUCCESS))),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (ALL, TAKEN, PULLED, WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (CLUSTERING, WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, sent(104, 1), WAITS),
+            (CLUSTERING, TAKEN, PULLED, sent(105, 1), WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, found(101), settled(101), WAITS),
+            (CLUSTERING, TAKEN, PULLED, found(101), WAITS)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS, (3, *WAITS[1:]), looks(CALM_MS + 3), sent(105, CALM_MS + 4)),
+            kept=(CLUSTERING, TAKEN, PULLED, WAITS, looks(CALM_MS + 2), sent(105, CALM_MS + 3)), bounds=CALM),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS, ROUTED_LATER), (CLUSTERING, TAKEN, PULLED, WAITS, UNROUTED)),
+    Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (CLUSTERING, TAKEN, PULLED, WAITS),
+            kept_views=Tables(calm=False)),
+    # A pull of a former holding is answered late, or another one.
+    *(Written(WAITING, (CLUSTERING, TAKEN, PULLED, WAITS), (CLUSTERING, *kept, WAITS)) for kept in (
+        (PULLED, TAKEN), (TAKEN, PULLED, TAKEN), (TAKEN, PULLED, DROPPED, TAKEN), (TAKEN, pulled(104)),
+        (TAKEN, PULLED, pulled(106)))),
     Written("settled_is_written", (ALL, TAKEN, UPDATED), (ALL, TAKEN, UPDATED, written((MQ2, 1), (MQ, 102))),
             says="c1 has not written 102 of queue 0"),
     Written("settled_is_written", (ALL, TAKEN, UPDATED, written((MQ, 101))), (ALL, TAKEN, UPDATED, written((MQ, 103)))),
@@ -237,6 +251,12 @@ HISTORIES = (
     # A broker has filtered away what lies before 105; a message before that is still open.
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(20), sent(106)), (TAKEN, RED, passed(20), sent(105))),
     Written("only_the_settled_is_committed", (TAKEN, passed(20), sent(105)), (TAKEN, RED, passed(20), sent(105))),
+    # An ordered queue is pulled first behind what was read when it was taken.
+    *(Written("only_the_settled_is_committed", broken, (TAKEN, BEGUN, sent(105)), causes=()) for broken in (
+        (TAKEN, sent(105)), (TAKEN, BEGUN, sent(106)), (BEGUN, TAKEN, sent(105)),
+        (TAKEN, (2, "c2", BEGUN[2]), sent(105)), (TAKEN, (2, C, BEGUN[2]._replace(offset=104)), sent(105)))),
+    Written("only_the_settled_is_committed", (TAKEN, (2, C, BEGUN[2]._replace(offset=99)), sent(101)),
+            (TAKEN, (2, C, BEGUN[2]._replace(offset=99)), sent(100))),
     # A client has dropped all that it was given, as all had other tags, and pulls on.
     Written("only_the_settled_is_committed", (TAKEN, RED, passed(0), sent(105)), (
         TAKEN, RED, passed(0), PULLS_ON, sent(105)), causes=()),

@@ -24,6 +24,7 @@ from stateful_tests.rules.written import Tables, Written
 P, ID, G, A, B = "producer1", "producer1@1", "P", "broker-a", "broker-b"
 QUEUES = tuple(MessageQueue("orders", broker, queue_id) for broker in (A, B) for queue_id in range(2))
 FAILS = Tables(calm=False)
+KNOWN, LACKS = (Tables(addresses_to_send={(name, 0): f"{name}:10911" for name in names}) for names in ((A, B), (A,)))
 Told = tuple[int, str, Any]
 
 
@@ -171,7 +172,8 @@ HISTORIES = (
     Written("attempts_are_used", broken=(NOTHING_GIVEN, GIVEN, failed(-1, 0)), causes=(),
             kept=(GIVEN, NOTHING_GIVEN, failed(-1, 0))),
     # The broker that an asynchronous send has chosen is gone before it is sent.
-    *(Written("attempts_are_used", broken=(GIVEN, *broken), kept=(GIVEN, ASYNC, OTHER, failed(10003, 1)), causes=())
+    *(Written("attempts_are_used", broken=(GIVEN, *broken), kept=(GIVEN, ASYNC, OTHER, failed(10003, 1)), causes=(),
+              views=KNOWN)
       for broken in ((ASYNC, failed(10003, 1)), (ASYNC, OTHER, failed(10001, 1)), (OTHER, failed(10003, 1)),
                      (ASKED, OTHER, failed(10003, 1)), (ASYNC, OTHER, tried(3), failed(10003, 1)),
                      (ASYNC, (2, P, PublishInfoUpdated(ID, G, "parcels", QUEUES)), failed(10003, 1)),
@@ -179,7 +181,17 @@ HISTORIES = (
                      (ASYNC, (2, "producer2", OTHER[2]), failed(10003, 1)), (OTHER, (3, P, ASYNC[2]), failed(10003, 1)),
                      ((1, P, ASYNC[2]._replace(key="j")), OTHER, failed(10003, 1)))),
     *(Written("attempts_are_used", broken=(GIVEN, ASYNC, failed(10003, 1)), kept=(GIVEN, *kept, failed(10003, 1)),
-              causes=()) for kept in ((tried(0), ASYNC, OTHER), (ASYNC, OTHER, tried(3, key="j")))),
+              causes=(), views=KNOWN) for kept in ((tried(0), ASYNC, OTHER), (ASYNC, OTHER, tried(3, key="j")))),
+    *(Written("attempts_are_used", broken=(GIVEN, ASYNC, failed(10003, 1)), kept=(GIVEN, ASYNC, failed(10003, 1)),
+              causes=(), views=KNOWN, kept_views=views)
+      for views in (LACKS, Tables(addresses_to_send={**LACKS.answers["addresses_to_send"], (B, 1): "b:1"}))),
+    *(Written("attempts_are_used", broken=(GIVEN, *broken), kept=(GIVEN, ASYNC, failed(10003, 1)), causes=(),
+              views=views, kept_views=LACKS)
+      for broken, views in (
+          ((ASYNC, tried(3), failed(10003, 1)), LACKS), ((ASKED, failed(10003, 1)), LACKS),
+          ((ASYNC, failed(10001, 1)), LACKS),
+          ((ASYNC, failed(10003, 1)), Tables(addresses_to_send=lambda *client: (
+              KNOWN if client == (P, ID) else LACKS).answers["addresses_to_send"])))),
     Written("retry_reaches_another_broker", broken=(started(aware=True), tried(1), tried(2, 2)), causes=("Q-3",),
             kept=(started(aware=True), tried(1), tried(2, 2, QUEUES[2]), tried(3, 3))),
     Written("retry_reaches_another_broker", broken=(started(aware=False), tried(1), tried(2, 2)), causes=(),
