@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from impl import events
@@ -141,13 +141,21 @@ class ConsumedQueue:
         if not passed:
             return []
         self._reaches(end)
+        self._forget(member, passed)
         return self.step(event, *[("pass_over", (member,))] * len(passed))
+
+    def _forget(self, member: str, passed: Iterable[int]) -> None:
+        """What is passed over is not cached; an earlier holding, which subscribed other tags, may have had it."""
+        stale = [offset for offset in passed if self.value("cached", member, offset)]
+        if stale:
+            self.monitor.write({("cached", member, offset): False for offset in stale})
 
     def brings(self, member: str, event: events.MessagesFound) -> list[Finding]:
         """What a pull has found enters the cache; what lies between is passed over."""
         self.found = frozenset(event.offsets)
         begin, end = self.value("next", member), event.offsets[-1] + 1
         self._reaches(end)
+        self._forget(member, (offset for offset in range(begin, end) if offset not in self.found))
         steps = [("pull" if offset in self.found else "pass_over", (member,)) for offset in range(begin, end)]
         found = self.step(event, *steps or [("pull", (member,))])
         self.found = frozenset()

@@ -4,6 +4,7 @@ A Place is the queue offset of a unit, Ms the clock of the broker, set before ea
 record is appended; what its unit says shows when it is delivered. Which messages a look delivers shows in how far the
 task has come; a look is one segment. That the timer has saved the offset shows in its file, or in the one that the next
 process finds: until then both is tried. A stop that cannot write it, as the disk is full or a force fails, is a kill.
+What fails in a stop may end it before it comes to the offset: then the file has what it had.
 
 After a loss of power, or a life as a slave, a master begins anew with what it finds. A look passes over units whose
 records are gone; where the unit is gone, too, it goes on at the begin of the queue. A message is due at once if a clock
@@ -40,13 +41,13 @@ def followers(machines: Machines, _groups: object, _scopes: object) -> list[Foll
 
 
 class _Level:
-    """A level. keys -- of the messages of its units."""
+    """A level. keys -- of the messages of its units. had -- what was saved when its broker stopped; -1: unknown."""
 
     def __init__(self, broker: str, level: int, views: Views) -> None:
         self.broker, self.level, self.views, self.delay_ms = broker, level, views, LEVELS_MS[level - 1]
         self.monitor = Monitor(OpenReading(Level.concept, {"delay": self.delay_ms}), (), NAME,
                                visible=("end", "due", "looked", "noted", "saved"), unmarked=("now", "due", "stored"))
-        self.value, self.keys = self.monitor.value, dict[int, str | None]()
+        self.value, self.keys, self.had = self.monitor.value, dict[int, str | None](), -1
 
     def step(self, event: Any, *ways: Sequence[str], due_ms: int = 0) -> list[Finding]:
         """Take the steps of one of these ways, now; due_ms -- of a message that may be due at once."""
@@ -85,11 +86,15 @@ class _Level:
         self.monitor.write(
             {("end",): end, ("saved",): saved, **{("due", place): self.unit(place)[1] for place in units}})
 
-    def starts(self, event: Any, saved: int) -> list[Finding]:
-        """ScheduleMessageService#start; an offset that lies in no queue is moved into it, and may be noted so (V42).
+    def starts(self, event: Any, saved: int, *, failed: bool) -> list[Finding]:
+        """ScheduleMessageService#start; failed -- whether the disk has failed.
 
-        What was deleted with its file of the log says nothing any more.
+        An offset that lies in no queue is moved into it, and may be noted so (V42). What was deleted with its file of
+        the log says nothing any more.
         """
+        if failed and saved == self.had:
+            self.monitor.write({("saved",): saved})
+        self.had = -1
         found = self.compare(saved=saved)
         for place in range(self.value("end")):
             offset, due_ms = self.unit(place)
@@ -178,7 +183,8 @@ class Delays(Map):
             if level not in known and has:
                 self.level(machine, level).begins(saved.get(level, 0))
             if level in known or has:
-                found += self.level(machine, level).starts(event, saved.get(level, 0))
+                found += self.level(machine, level).starts(
+                    event, saved.get(level, 0), failed=machine in self.unwritten)
         return found
 
     @hears(events.BrokerStopping)
@@ -186,7 +192,8 @@ class Delays(Map):
         """ScheduleMessageService#shutdown."""
         saved, found = self.views.saved_delay_offsets(machine), list[Finding]()
         for level, of in self.levels.get(machine, {}).items():
-            failed = machine in self.unwritten and saved.get(level, 0) != of.value("noted")
+            of.had = saved.get(level, 0)
+            failed = machine in self.unwritten and of.had != of.value("noted")
             found += of.ends(event, "kill" if failed else "stop")
         return found
 

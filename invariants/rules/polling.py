@@ -168,16 +168,17 @@ class only_what_was_worked_on_is_committed(Polled):
     """A consumer that is polled commits no more than what its application was done with: what it had polled before.
 
     With autoCommit it is done with all when it polls again, without it when it says so. Where it has begun counts, too:
-    what a broker has told its client of the queue may be committed again. Of a queue that is given up the client keeps
-    in memory what was done, until its timer comes past it: if it is given the queue again before, it goes on there.
-    Who subscribes some tags may pass others, and is given nothing of that later.
+    what a broker has told its client of the queue may be committed again, as may what the client has committed last. Of
+    a queue that is given up the client keeps in memory what was done, until its timer comes past it: if it is given the
+    queue again before, it goes on there. Who subscribes some tags may pass others, and is given nothing of that later.
     """
 
     cite = "DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, RemoteBrokerOffsetStore#persistAll"
     excuses = (DISK_WAS_FULL,)
 
     polled, done = (Kept("at group mq") for _ in range(2))
-    # What is in memory of queues that were given up, and those of them at which the timer is.
+    # What was committed last. What is in memory of queues that were given up, and those of them at which the timer is.
+    sent = Kept("at group mq")
     memory, passed = (Kept("at group mq") for _ in range(2))
     # Queues of which some tags are subscribed; and from where to where a commit has gone on that may pass other tags.
     filtered, ahead = (Kept("at group mq", ends=(events.QueueSought,)) for _ in range(2))
@@ -238,7 +239,8 @@ class only_what_was_worked_on_is_committed(Polled):
         done = self.done.get(key, memory)
         if event.offset < memory:  # it has been overwritten
             del self.memory[key]
-        most = max(done, memory, self._was_told(key))
+        most = max(done, memory, self._was_told(key), self.sent.get(key, NO_OFFSET))
+        self.sent[key] = event.offset
         if done == NO_OFFSET or event.offset <= most:
             return
         if key in self.filtered:

@@ -116,6 +116,29 @@ def test_when_the_timer_is_over_it_forgets_nothing_more(*, forgotten: bool) -> N
     assert bool(queue.at_member("c1", FORGETS)) is not forgotten
 
 
+def has_taken_anew() -> ConsumedQueue:
+    """A member has taken the queue, was brought two messages, has lost it, and has taken it again."""
+    queue = has_taken(timed=False)
+    assert queue.brings("c1", events.MessagesFound("c1@1", "G", MQ, (5, 6))) == []
+    queue.dropped("c1", events.QueueDropped("c1@1", "G", MQ))
+    queue.answered("c1", 5, forgets=False)
+    queue.taken("c1", TAKEN, remembers=True, timed=False)
+    return queue
+
+
+def test_what_an_earlier_holding_had_and_a_pull_of_this_one_passes_over_is_not_cached() -> None:
+    queue = has_taken_anew()
+    assert queue.brings("c1", events.MessagesFound("c1@1", "G", MQ, (5, 7))) == []
+    assert queue.settled("c1", events.MessagesSettled("c1@1", "G", MQ, (5, 7))) == []
+    assert queue.updated("c1", events.OffsetUpdated("c1@1", "G", MQ, 8)) == []
+
+
+def test_what_lies_before_the_next_pull_is_not_cached() -> None:
+    queue = has_taken_anew()
+    assert queue.pulls("c1", events.PullSuspended("c1@1", "G", MQ, 7)) == []
+    assert [queue.value("cached", "c1", offset) for offset in (5, 6)] == [False, False]
+
+
 @pytest.mark.parametrize("anew", [True, False])
 def test_what_was_set_since_is_not_forgotten(*, anew: bool) -> None:
     queue = has_taken(timed=True)

@@ -115,7 +115,7 @@ class Started(Looked):
 def test_a_unit_that_is_no_longer_there_does_not_say_when_it_is_due(unit: DelayUnit | None, *, differs: bool) -> None:
     level = _Level("broker-a", 3, Started(unit))
     level.monitor.write({("up",): False, ("end",): 1, ("due", 0): LATEST_HASH})
-    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0)) is differs
+    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0, failed=False)) is differs
 
 
 class Moved(Started):
@@ -135,13 +135,26 @@ class Moved(Started):
         return QueueRange(1, 2)
 
 
+@pytest.mark.parametrize(("had", "saved", "failed", "differs"), [
+    (1, 1, True, False), (1, 1, False, True), (1, 0, True, True), (-1, 1, True, True), (1, 2, False, False),
+])
+def test_a_stop_that_has_failed_may_leave_in_the_file_what_was_there(
+    had: int, saved: int, *, failed: bool, differs: bool,
+) -> None:
+    level = _Level("broker-a", 3, Moved(max(saved, 1), saved))
+    level.had = had
+    level.monitor.write({("up",): False, ("end",): 2, ("first",): 2, ("looked",): 2, ("noted",): 2, ("saved",): 2})
+    found = level.starts(BrokerStarted("broker-a", "broker-a", 0), saved, failed=failed)
+    assert any("saved" in one.sentence for one in found) is differs
+
+
 @pytest.mark.parametrize(("looked", "noted", "differs"), [
     (1, 0, False), (1, 1, False), (0, 0, True), (2, 0, True), (1, 2, True),
 ])
 def test_an_offset_that_lies_in_no_queue_is_moved_into_it(looked: int, noted: int, *, differs: bool) -> None:
     level = _Level("broker-a", 3, Moved(looked, noted))
     level.monitor.write({("up",): False, ("end",): 2})
-    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0)) is differs
+    assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0, failed=False)) is differs
 
 
 class Passed(Moved):

@@ -184,6 +184,12 @@ HISTORIES = (
                                                      SOUGHT, sent(7)), (polled(5, 6), ASKED, has(), TIMER[0], sent(4))),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(), has(MQ), SOUGHT, sent(7)),
             (polled(5, 6), ASKED, has(), has(MQ), SOUGHT, sent(7), sent(7))),
+    # It has committed less than it was done with, and does so again.
+    *(Written("only_what_was_worked_on_is_committed", broken, (
+        polled(5, 6), ASKED, has(), has(MQ), sent(5), SOUGHT, sent(5))) for broken in (
+            (polled(5, 6), ASKED, has(), has(MQ), sent(5), SOUGHT, sent(6)),
+            (polled(5, 6), ASKED, has(), has(MQ), sent(5), sent(4), SOUGHT, sent(5)),
+            (polled(5, 6), ASKED, has(), has(MQ), sent(5, H), SOUGHT, KILLED, SOUGHT, sent(5)))),
     Written("only_what_was_worked_on_is_committed", (polled(5), ASKED, has(), has(MQ), polled(9), sent(10)),
             (polled(5), ASKED, has(), has(MQ), polled(9), sent(9))),
     Written("only_what_was_worked_on_is_committed", (ELSEWHERE, polled(5), sent(7)), (FULL, polled(5), sent(7))),
