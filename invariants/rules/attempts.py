@@ -7,14 +7,17 @@ from collections.abc import Iterator
 
 from impl import events
 from impl.decisions.flags import PERM_READ, PERM_WRITE
+from impl.decisions.names import MASTER_ID
 from invariants.rules.excuse import Excuse
 from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.rule import Kept, Rule, Told, on
-from invariants.rules.sending import EMPTIED, LISTED, STORED, lacks_an_address
+from invariants.rules.sending import EMPTIED, FOR_NOW, LISTED, STORED, lacks_an_address
 from invariants.rules.weather import clock_was_set
 
 _NAMESPACE_ENDS = "%"
+_MAKES_NO_TOPIC = "autoCreateTopicEnable = false"
+"""BrokerStarted.settings"""
 _LESS_SAFE = STORED - {0}
 """FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the message is stored, and not as its broker should."""
 
@@ -167,6 +170,31 @@ class less_safe_message_goes_to_another_broker(Rule):
         return self.last is not None and lacks_an_address(self, at, self.last.client_id, self.last.listed)
 
 
+class final_refusal_ends_a_send(Rule):
+    """What a broker has refused for good is not sent again: another broker would refuse it, too.
+
+    For good is refused what is illegal, not what a broker is too busy for, or has no topic or no permission for now.
+    """
+
+    shipped = "holds"
+    cite = "DefaultMQProducer.retryResponseCodes, DefaultMQProducerImpl#sendDefaultImpl, MQClientAPIImpl#sendMessage"
+    about = "at group"
+
+    # The code with which the last attempt to send a message was refused; of a batch its first message stands for all.
+    refused = Kept("at id")
+
+    @on(events.SendAnswered)
+    def is_answered(self, _: int, at: str, event: events.SendAnswered) -> None:
+        if event.code not in STORED | FOR_NOW:
+            self.refused[at, event.key] = event.code
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        code = self.refused.pop((at, event.key.partition(",")[0]), None)
+        if code is not None and event.attempt > 1:
+            yield self.told(f"{at} sends {event.key} again, which was refused for good (code {code})", at, event.group)
+
+
 class new_topic_is_as_large_as_wished(Rule):
     """A topic that is made for a message has as many queues at its broker as its producer wishes, at most.
 
@@ -213,6 +241,30 @@ class new_topic_is_for_everybody(Rule):
         config = None if by_an_operator else self.views.topics(at).get(event.topic)
         if config is not None and config.perm != PERM_READ | PERM_WRITE:
             yield self.told(f"{at} makes {event.topic} with the permission {config.perm}", at, event.topic)
+
+
+class closed_broker_makes_no_topic(Rule):
+    """A broker that is not to make topics makes none for a message: operators create them.
+
+    A master that starts again has the topics that it had; a slave has those of its master.
+    """
+
+    shipped = "holds"
+    cite = "BrokerConfig.autoCreateTopicEnable, TopicConfigManager#createTopicInSendMessageMethod"
+    about = "at topic"
+
+    asked = Kept("topic", survives="all", begins=(events.SendAsked,))
+    ordered = Kept("server name", survives="all", begins=(events.OrderGiven,))
+    had = Kept("server topic", survives="all")
+
+    @on(events.TopicConfigUpdated)
+    def is_made(self, ms: int, at: str, event: events.TopicConfigUpdated) -> Iterator[Told]:
+        place, broker = (at, event.topic), self.facts.brokers.get((at,))
+        is_new = place not in self.had and place not in self.ordered
+        self.had[place] = ms
+        is_closed = broker is not None and broker.broker_id == MASTER_ID and _MAKES_NO_TOPIC in broker.settings
+        if is_new and is_closed and (event.topic,) in self.asked:
+            yield self.told(f"{at} makes {event.topic}, and is not to make topics", at, event.topic)
 
 
 def _own_name(topic: str) -> str:

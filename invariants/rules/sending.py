@@ -22,6 +22,9 @@ _NOT_STORED = frozenset({2, 13, 14, 16, 17, 10001, 10003, 10004, 10005})
 """SYSTEM_BUSY, MESSAGE_ILLEGAL, SERVICE_NOT_AVAILABLE, NO_PERMISSION, TOPIC_NOT_EXIST, and those ClientErrorCodes that
 say that no broker was reached: what fails with them is, by what they say, not stored."""
 _BUSY, _NO_BROKER, _RETRIED = 2, 10003, frozenset({1, 14, 16, 17, 204, 205})
+FOR_NOW = _RETRIED | {_BUSY}
+"""SYSTEM_ERROR, SERVICE_NOT_AVAILABLE, NO_PERMISSION, TOPIC_NOT_EXIST, NO_BUYER_ID, NOT_IN_CURRENT_UNIT, SYSTEM_BUSY:
+another broker, or the same one later, may take what was refused so."""
 _HOPELESS = frozenset({13, 10004, 10005})
 """MESSAGE_ILLEGAL, NO_NAME_SERVER_EXCEPTION, NOT_FOUND_TOPIC_EXCEPTION: another broker would not take it either."""
 _NO_TIME, _REFUSED, _ANSWERED, _OTHERWISE = "no time is left", "SYSTEM_BUSY", "a broker has answered", "for no reason"

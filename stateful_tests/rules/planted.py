@@ -443,5 +443,7 @@ PLANTED = (
     ("queue_is_not_left_alone", "repaired+seeded-corrected-queue-stays", "cramped", "calm", 1),
     ("message_is_found_by_its_key", "repaired+seeded-keys-lead-twice-to-a-message", "asked", "calm", 0),
     ("starter_rebalances_at_once", "repaired+seeded-first-rebalance-waits", "unannounced", "calm", 0),
+    ("final_refusal_ends_a_send", "repaired+seeded-all-refusals-are-tried-again", "refusing", "calm", 0),
+    ("closed_broker_makes_no_topic", "repaired+seeded-closed-brokers-make-topics", "closed", "calm", 0),
     ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
 )

@@ -147,6 +147,22 @@ def patient(world: World) -> None:
     world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER), config=PATIENT, rests=(30, 25_000)))
 
 
+def refusing(world: World) -> None:
+    """A world like `stored`, whose brokers take shorter messages than its producers send."""
+    world.store_config = replace(STORE, max_message_size=4_096)
+    servers(world)
+    few(world, FROM_FIRST)
+    world.add_producer(PRODUCER, Sending(TOPIC, (SYNC, ASYNC, TOGETHER)))
+
+
+def closed(world: World) -> None:
+    """A world like `stored`, in which one broker makes no topics, and the other one makes one for some messages."""
+    world.store_config = replace(STORE, flush_disk_type=FlushDiskType.SYNC_FLUSH)
+    servers(world, own=({"auto_create_topic_enable": False}, {}))
+    few(world, replace(FROM_FIRST, subscription={TOPIC: "*", PARCELS.topic: "*"}))
+    senders(world, Sending(TOPIC, (SYNC, TOGETHER)), PARCELS)
+
+
 def buffered(world: World) -> None:
     """A world like `stored`, where what is put waits in a buffer of a pool before it is written."""
     world.store_config = replace(STORE, transient_store_pool_configured=True)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace as replaced
 
+from impl.broker.broker_config import BrokerConfig
+from impl.broker.topic_config_manager import TopicConfigManager
 from impl.client.consume_message_service import ConsumeMessageService
+from impl.client.default_send import DefaultSend
+from impl.client.offset_store import MQBrokerError
 from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import RebalanceImpl
@@ -81,6 +86,23 @@ def _wait_for_the_timer(original: Callable[..., Awaitable[None]]) -> Callable[..
     return start
 
 
+@replace(DefaultSend, "_is_final")
+def _try_all_again(self: DefaultSend, error: MQBrokerError) -> bool:
+    """Whatever a broker says, another one may take it."""
+    del self, error
+    return False
+
+
+@around(TopicConfigManager, "__init__")
+def _make_topics(original: Callable[..., None]) -> Callable[..., None]:
+    def __init__(  # noqa: N807 - its name
+        self: TopicConfigManager, config: BrokerConfig, now_ms: Callable[[], int], persist: Callable[[], None],
+    ) -> None:
+        original(self, replaced(config, auto_create_topic_enable=True), now_ms, persist)
+
+    return __init__
+
+
 BUGS = (
     Variant("seeded-threads-have-no-end", "bug", "Listeners have as many threads as there are batches.",
             "apache/rocketmq-client-go #953", replacements=(_have_threads_enough,)),
@@ -94,4 +116,8 @@ BUGS = (
             "apache/rocketmq #8438", replacements=(_told_twice,)),
     Variant("seeded-first-rebalance-waits", "bug", "A consumer that starts waits for the timer of its rebalances.",
             "apache/rocketmq-client-python #36", replacements=(_wait_for_the_timer,)),
+    Variant("seeded-all-refusals-are-tried-again", "bug", "What a broker refuses is sent to another, for any reason.",
+            "an idea: DefaultMQProducer.retryResponseCodes is not read", replacements=(_try_all_again,)),
+    Variant("seeded-closed-brokers-make-topics", "bug", "Brokers make each topic for which a message comes.",
+            "an idea: BrokerConfig.autoCreateTopicEnable is not read", replacements=(_make_topics,)),
 )

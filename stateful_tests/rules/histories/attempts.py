@@ -7,7 +7,7 @@ from typing import Any
 import invariants.rules.attempts  # noqa: F401  # declares the rules
 from impl.common.topic_config import TopicConfig
 from impl.decisions.message_queue import MessageQueue
-from impl.events import OrderGiven, ProcessPaused, QueueChosen, SendTold, TopicConfigUpdated
+from impl.events import BrokerStarted, OrderGiven, ProcessPaused, QueueChosen, SendTold, TopicConfigUpdated
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.histories.applications import (
     CALM,
@@ -29,6 +29,14 @@ PAUSING, FAILS = Bounds(thread_pause_ms=100), Tables(calm=False)
 OTHER = OWN._replace(broker_name="broker-c")
 KNOWN = Tables(addresses_to_send={(mq.broker_name, 0): f"{mq.broker_name}:10911" for mq in QUEUES})
 MADE = (1, A, TopicConfigUpdated(A, "orders"))
+
+
+def opened(settings: tuple[str, ...]) -> Told:
+    """A broker starts with these settings."""
+    return 0, A, BrokerStarted(A, A, 0, settings)
+
+
+CLOSED = opened(("autoCreateTopicEnable = false",))
 
 
 def wants(**fields: Any) -> Told:
@@ -70,6 +78,26 @@ TRIED = tried()
 SLAVE_IS_LATE = told(5, "FLUSH_SLAVE_TIMEOUT")
 
 HISTORIES = (
+    # A closed broker makes a topic for a message; for an operator, or nobody; an open one, or the one before did.
+    *(Written("closed_broker_makes_no_topic", (CLOSED, asked(0), MADE), kept, causes=(), says="broker-a makes orders")
+      for kept in ((CLOSED, asked(0), (0, "operator", OrderGiven(A, "topic", "orders", (4, 4, 6, 0))), MADE),
+                   (CLOSED, MADE), (CLOSED, asked(0), (1, A, TopicConfigUpdated(A, "parcels"))), (asked(0), MADE),
+                   (opened(()), asked(0), MADE), (opened(("clusterTopicEnable = false",)), asked(0), MADE),
+                   ((0, "broker-b", CLOSED[2]), asked(0), MADE), (CLOSED, opened(()), asked(0), MADE),
+                   ((0, A, CLOSED[2]._replace(broker_id=1)), asked(0), MADE),
+                   ((0, *MADE[1:]), CLOSED, asked(0), MADE))),
+    Written("closed_broker_makes_no_topic", ((0, "broker-b", MADE[2]), CLOSED, asked(0), MADE)),
+    Written("closed_broker_makes_no_topic", ((0, A, TopicConfigUpdated(A, "parcels")), CLOSED, asked(0), MADE)),
+    Written("closed_broker_makes_no_topic", (
+        CLOSED, asked(0), (0, "operator", OrderGiven("broker-b", "topic", "orders", (4, 4, 6, 0))), MADE)),
+    # Refused for good; stored, or refused for now, or another one, or a message that is sent for the first time.
+    *(Written("final_refusal_ends_a_send", (tried(), answered(13), tried(2)), kept, causes=(),
+              says="sends k again, which was refused for good (code 13)") for kept in (
+        *((tried(), answered(code), tried(2)) for code in (0, 1, 2, 12, 14, 16, 17, 204, 205)),
+        (tried(), answered(13)), (tried(), answered(13, key="j"), tried(2)), (tried(), answered(13), tried()),
+        (tried(), answered(13), tried(), tried(2)), (tried(), answered(13), (4, "producer2", tried(2)[2])))),
+    Written("final_refusal_ends_a_send", (tried(key="k,j"), answered(13), answered(13, key="j"), tried(2, key="k,j")),
+            (tried(key="k,j"), answered(13, key="j"), tried(2, key="k,j"))),
     *(Written("less_safe_message_goes_to_another_broker", (ANOTHER, tried(), answered(code), SLAVE_IS_LATE), kept,
               says="is told FLUSH_SLAVE_TIMEOUT of k after 1 of 3 attempts", views=KNOWN)
       for code, kept in (
