@@ -445,5 +445,6 @@ PLANTED = (
     ("starter_rebalances_at_once", "repaired+seeded-first-rebalance-waits", "unannounced", "calm", 0),
     ("final_refusal_ends_a_send", "repaired+seeded-all-refusals-are-tried-again", "refusing", "calm", 0),
     ("closed_broker_makes_no_topic", "repaired+seeded-closed-brokers-make-topics", "closed", "calm", 0),
+    ("message_comes_as_it_was_sent", "repaired+seeded-commits-forget-keys", "keyed_transactions", "calm", 0),
     ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
 )

@@ -8,6 +8,7 @@ from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
 from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer_config import PushConsumerConfig
 from impl.common.heartbeat_data import BROADCASTING
+from impl.common.message_const import PROPERTY_KEYS
 from impl.common.message_selector import by_sql
 from impl.decisions.allocation import AllocateMessageQueueByMachineRoom
 from impl.decisions.message_queue import MessageQueue
@@ -24,6 +25,7 @@ from stateful_tests.worlds.producers import (
     ASYNC,
     ILLEGAL,
     IN_TRANSACTION,
+    KEYS,
     LONGEST,
     ONEWAY,
     SELECTED,
@@ -87,6 +89,8 @@ ANYHOW = Sending(
     known=(MessageQueue(TOPIC, BROKERS[0], 1), MessageQueue(TOPIC, BROKERS[1], 3)), properties=(("colour", "red"),))
 TENANTS = tuple(Sending(TOPIC, namespace=name, rests=SELDOM) for name in ("shop", "depot"))
 PATIENT = ProducerConfig("P", send_msg_timeout_ms=20_000, retry_another_broker_when_not_store_ok=True)
+TWO_KEYS = ((PROPERTY_KEYS, " ".join(KEYS[:2])),)
+"""Properties of messages that are about both."""
 PARCELS = Sending("parcels", (SYNC, ASYNC, TOGETHER_ASYNC), queue_nums=2,
                   config=ProducerConfig("P", default_topic_queue_nums=2))
 ONE = PushConsumerConfig(GROUP, {TOPIC: "*"})

@@ -57,6 +57,7 @@ from stateful_tests.worlds.parts import (
     TO_ALL,
     TO_ALL_IN_ORDER,
     TRANSACTION_MS,
+    TWO_KEYS,
     WITH_INVOICES,
 )
 from stateful_tests.worlds.polling_casts import polled, polled_by_tag, polled_by_topic, polled_seldom, polling_tenants
@@ -221,6 +222,11 @@ WORKLOADS: dict[str, Workload] = {workload.name: workload for workload in (
              sending(Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, undecided=True),
                      transactions=True, check_max=3),
              (), (*_GROUPS, *_CHECKED), observed=_TAKEN),
+    Workload("keyed_transactions", "Half messages have keys, and are committed; operators ask for messages by key.",
+             sending(Sending(TOPIC, (IN_TRANSACTION,), transaction_ms=TRANSACTION_MS, properties=TWO_KEYS),
+                     transactions=True),
+             (*(operators.ask_for_a_key,) * 4, deeds.stop_broker), (*_GROUPS, *_CHECKED, "half_message_ends_at_last"),
+             observed=(*_PLAIN, "unresolved", "transaction_reordered")),
     Workload("filtered", "Messages have tags, of which two groups subscribe some, one by SQL92.",
              filtered, (*_COME_AND_GO, deeds.stop_broker), _GROUPS, observed=(*_PLAIN, "misfiltered")),
     Workload("other_tags", "A roll-out has stopped half way: its members subscribe other tags of the topic.",

@@ -7,6 +7,7 @@ from dataclasses import replace as replaced
 
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.topic_config_manager import TopicConfigManager
+from impl.broker.transaction import end_transaction_processor
 from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.default_send import DefaultSend
 from impl.client.offset_store import MQBrokerError
@@ -14,10 +15,12 @@ from impl.client.process_queue import ProcessQueue
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import RebalanceImpl
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_KEYS
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.retry_level import DELAY_LEVEL_TABLE
 from impl.ports.threads import Threads
 from impl.store import schedule_message_service
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
 from impl.store.message_reads import MessageReads, QueryMessageResult
 from impl.variants.variant import Variant, around, replace
 
@@ -103,6 +106,18 @@ def _make_topics(original: Callable[..., None]) -> Callable[..., None]:
     return __init__
 
 
+@around(end_transaction_processor, "end_message_transaction")
+def _forget_the_keys(original: Callable[[MessageExt], MessageExtBrokerInner]) -> Callable[..., MessageExtBrokerInner]:
+    def end_message_transaction(half: MessageExt) -> MessageExtBrokerInner:
+        """Keys are of no use to consumers."""
+        message = original(half)
+        message.clear_property(PROPERTY_KEYS)
+        message.write_properties()
+        return message
+
+    return end_message_transaction
+
+
 BUGS = (
     Variant("seeded-threads-have-no-end", "bug", "Listeners have as many threads as there are batches.",
             "apache/rocketmq-client-go #953", replacements=(_have_threads_enough,)),
@@ -118,6 +133,9 @@ BUGS = (
             "apache/rocketmq-client-python #36", replacements=(_wait_for_the_timer,)),
     Variant("seeded-all-refusals-are-tried-again", "bug", "What a broker refuses is sent to another, for any reason.",
             "an idea: DefaultMQProducer.retryResponseCodes is not read", replacements=(_try_all_again,)),
+    Variant("seeded-commits-forget-keys", "bug", "A message that is committed has lost its keys.",
+            "an idea: EndTransactionProcessor#endMessageTransaction copies what it knows", replacements=(
+                _forget_the_keys,)),
     Variant("seeded-closed-brokers-make-topics", "bug", "Brokers make each topic for which a message comes.",
             "an idea: BrokerConfig.autoCreateTopicEnable is not read", replacements=(_make_topics,)),
 )
