@@ -446,5 +446,6 @@ PLANTED = (
     ("final_refusal_ends_a_send", "repaired+seeded-all-refusals-are-tried-again", "refusing", "calm", 0),
     ("closed_broker_makes_no_topic", "repaired+seeded-closed-brokers-make-topics", "closed", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-commits-forget-keys", "keyed_transactions", "calm", 0),
+    ("check_passes_every_half_message", "repaired+seeded-check-waits-for-the-next", "last_transactions", "calm", 1),
     ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
 )

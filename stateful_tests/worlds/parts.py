@@ -72,7 +72,7 @@ DEEP = replace(STORE, mapped_file_size_commit_log=256 * 1024, configured_file_si
 """Their store: memory has the newer half."""
 MANY = 64
 """How many messages a pull wants that wants more than it is given."""
-SELDOM, RARELY = (16, 12_000), (10, 45_000)
+SELDOM, RARELY, SILENT = (16, 12_000), (10, 45_000), (100, 3_600_000)
 """Of a producer that rests: after so many sends it sends nothing for so long (ms)."""
 LARGE_BYTES, COMPRESSED_BYTES = 768 * 1024, 8 * 1024
 """How much follows what cannot be compressed of a message that is large, and of one that is long enough for it."""

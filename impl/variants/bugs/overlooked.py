@@ -8,6 +8,7 @@ from dataclasses import replace as replaced
 from impl.broker.broker_config import BrokerConfig
 from impl.broker.topic_config_manager import TopicConfigManager
 from impl.broker.transaction import end_transaction_processor
+from impl.broker.transaction.transactional_message_service import _QueueCheck
 from impl.client.consume_message_service import ConsumeMessageService
 from impl.client.default_send import DefaultSend
 from impl.client.offset_store import MQBrokerError
@@ -17,6 +18,7 @@ from impl.client.rebalance import RebalanceImpl
 from impl.common.message import MessageExt
 from impl.common.message_const import PROPERTY_KEYS
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.pull_answer import PullStatus
 from impl.decisions.retry_level import DELAY_LEVEL_TABLE
 from impl.ports.threads import Threads
 from impl.store import schedule_message_service
@@ -118,6 +120,16 @@ def _forget_the_keys(original: Callable[[MessageExt], MessageExtBrokerInner]) ->
     return end_message_transaction
 
 
+@around(_QueueCheck, "_step")
+def _wait_for_the_next(original: Callable[[_QueueCheck], Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    async def _step(self: _QueueCheck) -> bool:
+        """The last half message is looked at when another one is behind it."""
+        behind = self._bridge.get_message(self._queue.topic, self._queue.queue_id, self._i + 1, 1)
+        return behind is not None and behind.pull_status is PullStatus.FOUND and await original(self)
+
+    return _step
+
+
 BUGS = (
     Variant("seeded-threads-have-no-end", "bug", "Listeners have as many threads as there are batches.",
             "apache/rocketmq-client-go #953", replacements=(_have_threads_enough,)),
@@ -133,6 +145,8 @@ BUGS = (
             "apache/rocketmq-client-python #36", replacements=(_wait_for_the_timer,)),
     Variant("seeded-all-refusals-are-tried-again", "bug", "What a broker refuses is sent to another, for any reason.",
             "an idea: DefaultMQProducer.retryResponseCodes is not read", replacements=(_try_all_again,)),
+    Variant("seeded-check-waits-for-the-next", "bug", "A half message is checked when another one has followed it.",
+            "an idea: an end of the half queue that is one too low", replacements=(_wait_for_the_next,)),
     Variant("seeded-commits-forget-keys", "bug", "A message that is committed has lost its keys.",
             "an idea: EndTransactionProcessor#endMessageTransaction copies what it knows", replacements=(
                 _forget_the_keys,)),
