@@ -164,24 +164,37 @@ class broadcast_is_over_when_it_is_answered(Duty):
 
 
 class expired_was_had_too_long(Rule):
-    """A message is sent back from under a listener only if that has had it for the time that its user allows."""
+    """A message is sent back from under a listener only if that has had it for the time that its user allows.
+
+    What is sent back of a queue that is lost meanwhile may be back after the queue, and with another listener, too.
+    """
 
     cite = "ProcessQueue#cleanExpiredMsg: consumeTimeout"
     about = "at group mq offset"
     excuses = (clock_was_set("at"),)
 
+    # Since when listeners have had it that have not answered.
     since_ms = Kept("at group mq offset")
 
     @on(events.MessagesGiven)
     def gives(self, ms: int, at: str, event: events.MessagesGiven) -> None:
-        self.since_ms.update({(at, event.group, event.mq, offset): ms for offset in event.offsets})
+        for offset in event.offsets:
+            key = at, event.group, event.mq, offset
+            self.since_ms[key] = *self.since_ms.get(key, ()), ms
+
+    @on(events.MessagesAnswered)
+    def is_answered(self, _: int, at: str, event: events.MessagesAnswered) -> None:
+        for offset, answer in zip(event.offsets, event.answers, strict=True):
+            key = at, event.group, event.mq, offset
+            if answer != NEVER:
+                self.since_ms[key] = self.since_ms.get(key, ())[1:]
 
     @on(events.MessagesExpired)
     def expires(self, ms: int, at: str, event: events.MessagesExpired) -> Iterator[Told]:
         timeout_ms = self.views.consume_timeout_ms(at, event.group) or 0
         for offset in event.offsets:
             key = at, event.group, event.mq, offset
-            had_ms = ms - self.since_ms.get(key, ms)
+            had_ms = ms - min(self.since_ms.get(key, ()), default=ms)
             if had_ms < timeout_ms:
                 yield self.told(f"{at} sends {offset} of {queue_text(event.mq)} back, which a listener has had for "
                                 f"{had_ms} ms, and may have for {timeout_ms} ms", *key)

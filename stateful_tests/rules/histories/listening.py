@@ -137,6 +137,15 @@ HISTORIES = (
     Written("expired_was_had_too_long", (given(0), expired(MINUTE_MS)), (
         (0, C, ClockJumped(5)), given(0), expired(MINUTE_MS)), MINUTE),
     Written("expired_was_had_too_long", (given(0), expired(9)), (given(0), expired(9)), MINUTE, kept_views=Tables()),
+    # It was given anew while it was sent back from under a listener of a former holding; that may have answered.
+    *(Written("expired_was_had_too_long", broken, (
+        given(0), answered("NEVER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)), MINUTE, causes=()) for broken in (
+            (given(0), answered("LATER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)),
+            (given(0), answered("SUCCESS"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)),
+            (given(0, 2), answered("NEVER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)),
+            (given(0, mq=MQ._replace(queue_id=7)), answered("NEVER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)))),
+    Written("expired_was_had_too_long", (given(0), given(0, 9), answered(ms=10), expired(MINUTE_MS + 1)),
+            (given(0), given(0, 9), answered(ms=10), expired(MINUTE_MS + 9)), MINUTE),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye("closed"), SENT)),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (says_goodbye(machine="c9"), SENT)),
