@@ -8,15 +8,20 @@ from typing import Any
 
 from impl import events
 from impl.decisions.allocation import AllocateMessageQueueByConfig, AllocateMessageQueueByMachineRoom
+from impl.decisions.message_queue import MessageQueue
 from invariants.finding import Finding
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match, machine_of
+from invariants.rules.past import said
 from invariants.rules.rule import Ascription, Kept, on
 
 
 class one_owner_per_queue_is_lost(Ascription):
-    """Nobody waits for the former owner when a group, or what it knows of its queues, has changed."""
+    """Nobody waits for the former owner when a group, or what it knows of its queues, has changed.
+
+    Who has another route may ask another broker, for as long as it has that route.
+    """
 
     judges = "one_owner_per_queue"
     excuses = (
@@ -26,7 +31,22 @@ class one_owner_per_queue_is_lost(Ascription):
                        having=lambda event: getattr(event, "added", True)), lasts=deadlines.rebalanced),
         cause("D1", "a broker started, and its members join it one after another",
               by=Match(events.BrokerStarted, of=""), lasts=deadlines.lists_are_whole),
+        cause("D1", "its members divide different queues of the topic, or among different members",
+              when=lambda rule, found: any(rule.differ(kept, said(found, "group"), said(found, "mq"))
+                                           for kept in (rule.lists, rule.routes))),
     )
+
+    # Among whom members divide, which a failure does not tell; and what.
+    lists = Kept("at client_id group topic", value=lambda _, event: frozenset(event.client_ids), begins=(
+        Match(events.ConsumerIdsFetched, having=lambda one: one.client_ids is not None),))
+    routes = Kept("at client_id group topic", value=lambda _, event: event.mqs, begins=(events.RouteUpdated,))
+
+    def differ(self, kept: Kept, group: str | None, mq: MessageQueue | None) -> bool:
+        """Whether members of the group that run know different things of a topic."""
+        topic = None if mq is None else mq.topic
+        known = {kept.get((at, one.client_id, group, topic))
+                 for (at, of), one in self.facts.consumers.items() if of == group}
+        return len(known - {None}) > 1
 
 
 class one_owner_of_settled_members_is_lost(Ascription):

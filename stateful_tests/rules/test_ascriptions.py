@@ -41,6 +41,7 @@ from impl.events import (
     ProcessKilled,
     ProcessPaused,
     QueueTaken,
+    RouteUpdated,
     TimerJobBegan,
 )
 from invariants.finding import Finding
@@ -65,6 +66,20 @@ WHOLE_MS = deadlines.lists_are_whole(BOUNDS)
 LEASE_MS = deadlines.CLIENT_LEASE_MS
 
 
+def answer(
+    client_ids: tuple[str, ...] | None, client: str = "c1", *, group: str = "G", topic: str = "orders",
+) -> tuple[int, str, Any]:
+    return 0, client, ConsumerIdsFetched(client, group, topic, "broker-a:10911", client_ids)
+
+
+def routed(*mqs: MessageQueue, client: str = "c1") -> tuple[int, str, Any]:
+    return 0, client, RouteUpdated(client, "G", "orders", frozenset(mqs))
+
+
+OTHER = MQ._replace(broker_name="broker-b")
+C1, TWO = ("c1",), ("c1", "c2")
+
+
 def heartbeat(*, added: bool) -> tuple[int, str, Any]:
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, added, frozenset())
 
@@ -78,12 +93,15 @@ def consumer(strategy: Any) -> Any:
     return SimpleNamespace(strategy=strategy, machine="c1", group="G")
 
 
-def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any = None) -> set[str]:
+def causes(
+    name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any = None,
+    about: tuple[tuple[str, Any], ...] = (),
+) -> set[str]:
     views: Any = Tables(consumers=[consumer(strategy)])
     watch = Watch(views, BOUNDS, [rule for rule in RULES.values() if issubclass(rule, Ascription)])
     for record in records:
         watch.segment(record[1], [record])
-    return set(watch.ascribed(Finding(name, None, "it is so", ("differs",)), now_ms).causes)
+    return set(watch.ascribed(Finding(name, None, "it is so", ("differs",), about=about), now_ms).causes)
 
 
 @pytest.mark.parametrize(("name", "now_ms", "records", "hazards"), [
@@ -94,6 +112,15 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any
     ("one_owner_per_queue", deadlines.rebalanced(BOUNDS) + 1, (heartbeat(added=True),), set()),
     ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS), (STARTS,), {"D1"}),
     ("one_owner_per_queue", deadlines.lists_are_whole(BOUNDS) + 1, (STARTS,), set()),
+    *(("one_owner_per_queue", LATE_MS, (*BOTH, *answers), hazards) for answers, hazards in (
+        ((answer(C1), answer(TWO, "c2")), {"D1"}), ((answer(TWO), answer(TWO[::-1], "c2")), set()),
+        ((answer(C1),), set()), ((answer(C1), answer(None, "c2")), set()),
+        ((answer(C1), answer(TWO, "c2", group="H")), set()), ((answer(C1), answer(TWO, "c2", topic="others")), set()),
+        ((answer(C1), answer(TWO, "c3")), set()), ((answer(TWO, "c2"), answer(C1), answer(TWO)), set()))),
+    ("one_owner_per_queue", LATE_MS, (BOTH[0], answer(C1), answer(TWO, "c2")), set()),
+    ("one_owner_per_queue", LATE_MS, (*BOTH, routed(MQ), routed(MQ, OTHER, client="c2")), {"D1"}),
+    ("one_owner_per_queue", LATE_MS, (*BOTH, routed(MQ), routed(MQ, client="c2")), set()),
+    ("one_owner_per_queue", LATE_MS, (*BOTH, routed(MQ), routed(MQ, OTHER, client="c3")), set()),
     ("one_owner_while_nobody_joins", 1, (*BOTH, STARTS, ANSWER), {"D2"}),
     ("one_owner_while_nobody_joins", WHOLE_MS, (*BOTH, STARTS, ANSWER), {"D2"}),
     ("one_owner_while_nobody_joins", WHOLE_MS + 1, (*BOTH, STARTS, ANSWER), set()),
@@ -128,7 +155,7 @@ def causes(name: str, now_ms: int, *records: tuple[int, str, Any], strategy: Any
 def test_a_finding_is_put_down_to_what_was_seen(
     name: str, now_ms: int, records: tuple[tuple[int, str, Any], ...], hazards: set[str],
 ) -> None:
-    assert causes(name, now_ms, *records) == hazards
+    assert causes(name, now_ms, *records, about=(("group", "G"), ("mq", MQ))) == hazards
 
 
 @pytest.mark.parametrize(("name", "strategy", "hazards"), [
