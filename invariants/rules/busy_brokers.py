@@ -52,10 +52,13 @@ class waiting_request_is_refused_in_its_time(Duty):
 
     @on(events.ProcessPaused)
     def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
-        """See Duty; what was asked may not have come before."""
-        for key in self.owed:
-            if key[0] == at:
-                self.count_from(key, ms + event.ms + deadlines.QUEUE_MS[key[1]])
+        """See Duty; what was asked may not have come before, and a thread that is free when it goes on may take it."""
+        goes_on_ms = ms + event.ms
+        for key in [key for key in self.owed if key[0] == at]:
+            if self.held.get(key[:2], 0) <= goes_on_ms:
+                self.pay(key)
+            else:
+                self.count_from(key, goes_on_ms + deadlines.QUEUE_MS[key[1]])
 
     @on(events.ProcessKilled)
     def asks_no_more(self, _: int, at: str, event: events.ProcessKilled) -> None:

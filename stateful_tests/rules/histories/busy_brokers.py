@@ -57,7 +57,17 @@ def stood_still(ms: int, at: str = B) -> tuple[Told, ...]:
 LONG = held(PULL_DUE_MS + SOON_MS + 1)
 NEVER = LONG, asked()
 
+
+def still_until(ms: int) -> tuple[Told, ...]:
+    """The broker stands still until then, and it is looked at what was asked when that was to be refused."""
+    late_ms = ms + deadlines.QUEUE_MS["pull"] + SOON_MS + 1
+    return (*NEVER, (20, B, ProcessPaused(ms - 20)), (late_ms, "world", WorldHealed()),
+            (late_ms + 1, B, ProcessKilled(1, False)))
+
+
 HISTORIES = (
+    # A thread that is free when the broker goes on may take it.
+    Written(RULE, still_until(LONG[2].ms - 1), still_until(LONG[2].ms), bounds=CALM),
     # Threads that are free again in time may do it.
     Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS), asked()), bounds=CALM, says="has not refused a request"),
     Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS + 1, "send"), asked()), bounds=CALM),
