@@ -3,8 +3,8 @@
 A Place is the queue offset of a unit, Ms the clock of the broker, set before each step. A message is put when its
 record is appended; what its unit says shows when it is delivered. Which messages a look delivers shows in how far the
 task has come; a look is one segment. That the timer has saved the offset shows in its file, or in the one that the next
-process finds: until then both is tried. A stop that cannot write it, as the disk is full or a force fails, is a kill.
-What fails in a stop may end it before it comes to the offset: then the file has what it had.
+process finds: until then both is tried. A stop writes it, too. Where the disk was full, or a force has failed, before
+the stop or in it, the file may have what it had.
 
 After a loss of power, or a life as a slave, a master begins anew with what it finds. A look passes over units whose
 records are gone; where the unit is gone, too, it goes on at the begin of the queue. A message is due at once if a clock
@@ -193,8 +193,7 @@ class Delays(Map):
         saved, found = self.views.saved_delay_offsets(machine), list[Finding]()
         for level, of in self.levels.get(machine, {}).items():
             of.had = saved.get(level, 0)
-            failed = machine in self.unwritten and of.had != of.value("noted")
-            found += of.ends(event, "kill" if failed else "stop")
+            found += of.ends(event, "stop")
         return found
 
     @hears(events.ProcessKilled)

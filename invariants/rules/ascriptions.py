@@ -17,7 +17,13 @@ from invariants.rules.past import said
 from invariants.rules.rule import Ascription, Kept, on
 
 
-class one_owner_per_queue_is_lost(Ascription):
+class DividedByAnswers(Ascription):
+    """What is common: among whom members divide is what a broker has answered them last; a failure is no answer."""
+
+    lists = Kept("at client_id group topic", begins=(events.ConsumerIdsFetched,), value=lambda _, event: event)
+
+
+class one_owner_per_queue_is_lost(DividedByAnswers):
     """Nobody waits for the former owner when a group, or what it knows of its queues, has changed.
 
     Who has another route may ask another broker, for as long as it has that route.
@@ -32,24 +38,21 @@ class one_owner_per_queue_is_lost(Ascription):
         cause("D1", "a broker started, and its members join it one after another",
               by=Match(events.BrokerStarted, of=""), lasts=deadlines.lists_are_whole),
         cause("D1", "its members divide different queues of the topic, or among different members",
-              when=lambda rule, found: any(rule.differ(kept, said(found, "group"), said(found, "mq"))
-                                           for kept in (rule.lists, rule.routes))),
+              when=lambda rule, found: rule.differ(said(found, "group"), said(found, "mq"))),
     )
 
-    # Among whom members divide, which a failure does not tell; and what.
-    lists = Kept("at client_id group topic", value=lambda _, event: frozenset(event.client_ids), begins=(
-        Match(events.ConsumerIdsFetched, having=lambda one: one.client_ids is not None),))
-    routes = Kept("at client_id group topic", value=lambda _, event: event.mqs, begins=(events.RouteUpdated,))
-
-    def differ(self, kept: Kept, group: str | None, mq: MessageQueue | None) -> bool:
-        """Whether members of the group that run know different things of a topic."""
-        topic = None if mq is None else mq.topic
-        known = {kept.get((at, one.client_id, group, topic))
-                 for (at, of), one in self.facts.consumers.items() if of == group}
-        return len(known - {None}) > 1
+    def differ(self, group: str, mq: MessageQueue | None) -> bool:
+        """Whether members of the group that run have different routes of a topic, or divide by different answers."""
+        topic, routes, answers = None if mq is None else mq.topic, set(), set()
+        for (at, of), member in self.facts.consumers.items():
+            if of == group:
+                answer = self.lists.get((at, member.client_id, group, topic))
+                answers.add(None if answer is None or answer.client_ids is None else frozenset(answer.client_ids))
+                routes.add(self.facts.routes.get((at, group, topic)))
+        return any(len(known - {None}) > 1 for known in (routes, answers))
 
 
-class one_owner_of_settled_members_is_lost(Ascription):
+class one_owner_of_settled_members_is_lost(DividedByAnswers):
     """A member divides by the answer of a broker whose list lacks members who live."""
 
     judges = "one_owner_while_nobody_joins"
@@ -62,8 +65,7 @@ class one_owner_of_settled_members_is_lost(Ascription):
                   rule.struck_ms)),
     )
 
-    # Who divides by which answer; brokers that have begun; pairs of machines that were cut off, or of a machine and "".
-    lists = Kept("at client_id group topic", begins=(events.ConsumerIdsFetched,), value=lambda _, event: event)
+    # Brokers that have begun; pairs of machines that were cut off, or of a machine and "".
     begun_ms = Kept("at", survives="all", begins=(events.BrokerStarted, events.TopicConfigUpdated))
     struck_ms = Kept("one other", survives="all", begins=(
         Match(events.ConnectionSevered, of="one=at other"), Match(events.PartitionBegan, of="one=at other=target"),

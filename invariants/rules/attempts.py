@@ -226,24 +226,32 @@ class new_topic_is_as_large_as_wished(Rule):
             yield self.told(f"{at} chooses among {most} queues of a broker for {topic}, and wishes {wished}", at, topic)
 
 
-class new_topic_is_for_everybody(Rule):
-    """A topic that is made for a message may be written and read, and is no pattern for others."""
+class MadeForMessages(Rule):
+    """What is common: a topic to which applications send, and that no operator has ordered, is made for a message."""
 
-    cite = "TopicConfigManager#createTopicInSendMessageMethod: PERM_INHERIT is cleared"
     about = "at topic"
 
     asked = Kept("topic", survives="all", begins=(events.SendAsked,))
     ordered = Kept("server name", survives="all", begins=(events.OrderGiven,))
 
+    def is_for_a_message(self, at: str, topic: str) -> bool:
+        """Whether a broker makes it for a message, if it makes it now."""
+        return (topic,) in self.asked and (at, topic) not in self.ordered
+
+
+class new_topic_is_for_everybody(MadeForMessages):
+    """A topic that is made for a message may be written and read, and is no pattern for others."""
+
+    cite = "TopicConfigManager#createTopicInSendMessageMethod: PERM_INHERIT is cleared"
+
     @on(events.TopicConfigUpdated)
     def is_made(self, _: int, at: str, event: events.TopicConfigUpdated) -> Iterator[Told]:
-        by_an_operator = (at, event.topic) in self.ordered or (event.topic,) not in self.asked
-        config = None if by_an_operator else self.views.topics(at).get(event.topic)
+        config = self.views.topics(at).get(event.topic) if self.is_for_a_message(at, event.topic) else None
         if config is not None and config.perm != PERM_READ | PERM_WRITE:
             yield self.told(f"{at} makes {event.topic} with the permission {config.perm}", at, event.topic)
 
 
-class closed_broker_makes_no_topic(Rule):
+class closed_broker_makes_no_topic(MadeForMessages):
     """A broker that is not to make topics makes none for a message: operators create them.
 
     A master that starts again has the topics that it had; a slave has those of its master.
@@ -251,19 +259,15 @@ class closed_broker_makes_no_topic(Rule):
 
     shipped = "holds"
     cite = "BrokerConfig.autoCreateTopicEnable, TopicConfigManager#createTopicInSendMessageMethod"
-    about = "at topic"
 
-    asked = Kept("topic", survives="all", begins=(events.SendAsked,))
-    ordered = Kept("server name", survives="all", begins=(events.OrderGiven,))
     had = Kept("server topic", survives="all")
 
     @on(events.TopicConfigUpdated)
     def is_made(self, ms: int, at: str, event: events.TopicConfigUpdated) -> Iterator[Told]:
-        place, broker = (at, event.topic), self.facts.brokers.get((at,))
-        is_new = place not in self.had and place not in self.ordered
-        self.had[place] = ms
+        broker, is_new = self.facts.brokers.get((at,)), (at, event.topic) not in self.had
+        self.had[at, event.topic] = ms
         is_closed = broker is not None and broker.broker_id == MASTER_ID and _MAKES_NO_TOPIC in broker.settings
-        if is_new and is_closed and (event.topic,) in self.asked:
+        if is_new and is_closed and self.is_for_a_message(at, event.topic):
             yield self.told(f"{at} makes {event.topic}, and is not to make topics", at, event.topic)
 
 

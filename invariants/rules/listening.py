@@ -166,15 +166,17 @@ class broadcast_is_over_when_it_is_answered(Duty):
 class expired_was_had_too_long(Rule):
     """A message is sent back from under a listener only if that has had it for the time that its user allows.
 
-    What is sent back of a queue that is lost meanwhile may be back after the queue, and with another listener, too.
+    What is on its way back when its queue is lost may come to its end when the queue was taken anew, and the message is
+    with another listener, too. Then the former one has had it for so long before.
     """
 
     cite = "ProcessQueue#cleanExpiredMsg: consumeTimeout"
     about = "at group mq offset"
     excuses = (clock_was_set("at"),)
 
-    # Since when listeners have had it that have not answered.
+    # Since when listeners have had it that have not answered; and since when its client has the queue.
     since_ms = Kept("at group mq offset")
+    taken_ms = Kept("at group mq", begins=(events.QueueTaken,))
 
     @on(events.MessagesGiven)
     def gives(self, ms: int, at: str, event: events.MessagesGiven) -> None:
@@ -194,7 +196,9 @@ class expired_was_had_too_long(Rule):
         timeout_ms = self.views.consume_timeout_ms(at, event.group) or 0
         for offset in event.offsets:
             key = at, event.group, event.mq, offset
-            had_ms = ms - min(self.since_ms.get(key, ()), default=ms)
+            taken_ms, given = self.taken_ms.get(key[:3], 0), self.since_ms.get(key, ())
+            had_ms = max(((taken_ms if since_ms < taken_ms else ms) - since_ms for since_ms in given), default=0)
+            self.since_ms[key] = given[1:]
             if had_ms < timeout_ms:
                 yield self.told(f"{at} sends {offset} of {queue_text(event.mq)} back, which a listener has had for "
                                 f"{had_ms} ms, and may have for {timeout_ms} ms", *key)

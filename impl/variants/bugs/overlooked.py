@@ -1,4 +1,4 @@
-"""Seeded bugs of what is overlooked: settings, a clock that is set back, a first rebalance, what was told before."""
+"""Seeded bugs of what is overlooked: settings, codes, keys, a clock that is set back, who comes first, or last."""
 
 from __future__ import annotations
 
