@@ -64,6 +64,11 @@ def expired(ms: int) -> Told:
     return ms, C, MessagesExpired(ID, G, MQ, (5,))
 
 
+def retaken(ms: int) -> Told:
+    """Its consumer takes the queue."""
+    return ms, C, QueueTaken(ID, G, MQ, 5)
+
+
 def says_goodbye(why: str = "unregistered", machine: str = C, client_id: str = ID) -> Told:
     """A broker has no such member any more."""
     return 4, B, ConsumerRemoved(B, G, client_id, f"{machine}:1", why, attached=True)
@@ -144,6 +149,13 @@ HISTORIES = (
             (given(0), answered("SUCCESS"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)),
             (given(0, 2), answered("NEVER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)),
             (given(0, mq=MQ._replace(queue_id=7)), answered("NEVER"), given(0, MINUTE_MS), expired(MINUTE_MS + 1)))),
+    Written("expired_was_had_too_long", (given(0), retaken(MINUTE_MS), given(0, MINUTE_MS), expired(2 * MINUTE_MS - 1)),
+            (given(0), retaken(MINUTE_MS + 1), given(0, MINUTE_MS + 1), expired(MINUTE_MS + 2)), MINUTE),
+    Written("expired_was_had_too_long", (retaken(1), given(0), expired(MINUTE_MS)),
+            (retaken(1), given(0), expired(MINUTE_MS + 1)), MINUTE),
+    Written("expired_was_had_too_long", (
+        given(0), expired(MINUTE_MS + 1), given(0, MINUTE_MS + 2), expired(MINUTE_MS + 3)),
+            (given(0), expired(MINUTE_MS + 1)), MINUTE),
     Written("expired_was_had_too_long", (given(0), given(0, 9), answered(ms=10), expired(MINUTE_MS + 1)),
             (given(0), given(0, 9), answered(ms=10), expired(MINUTE_MS + 9)), MINUTE),
     Written("leaver_commits_before_it_leaves", (says_goodbye(), SENT), (SENT, says_goodbye())),
