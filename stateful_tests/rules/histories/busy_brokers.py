@@ -66,11 +66,11 @@ def still_until(ms: int) -> tuple[Told, ...]:
 
 
 HISTORIES = (
-    # A thread that is free when the broker goes on may take it.
-    Written(RULE, still_until(LONG[2].ms - 1), still_until(LONG[2].ms), bounds=CALM),
     # Threads that are free again in time may do it.
     Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS), asked()), bounds=CALM, says="has not refused a request"),
     Written(RULE, NEVER, (held(PULL_DUE_MS + SOON_MS + 1, "send"), asked()), bounds=CALM),
+    # A thread that is free when the broker goes on may take it.
+    Written(RULE, still_until(LONG[2].ms - 1), still_until(LONG[2].ms), bounds=CALM),
     Written(RULE, NEVER, (LONG, asked(what="end")), bounds=CALM),
     Written(RULE, NEVER, (LONG, asked(), told(PULL_DUE_MS)), bounds=CALM),
     Written(RULE, (LONG, asked(), told(PULL_DUE_MS, number=2)), (LONG, asked(), told(PULL_DUE_MS)),
