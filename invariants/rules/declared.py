@@ -18,6 +18,7 @@ CONCEPTS = (
     "progress", "promises", "pull_answers", "pulling", "records", "registration", "replicated_logs", "requests",
     "resets", "retries", "routes", "seeking", "sending", "server_files", "shares", "shunned_brokers", "space",
     "store_answers", "stored_logs", "stored_queues", "subscriptions", "transactions",
+    "unanswered",
 )
 """The modules that declare rules; a new one belongs here."""
 

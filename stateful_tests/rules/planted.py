@@ -135,6 +135,7 @@ PLANTED = (
     ("slave_follows_its_master", "repaired+seeded-group-keeps-its-version", "administered", "calm", 0),
     ("pull_waits_for_its_version", "repaired+seeded-old-expressions-answer", "subscriptions", "threads", 0),
     ("time_out_is_over", "repaired+fl-second-flush-unchecked", "stored_sync", "calm", 0),
+    ("stored_message_is_answered", "repaired+seeded-commit-forgets-newcomers", "stored_sync", "disks", 0),
     ("time_out_is_over", "repaired+ha-five-wakeups", "replicated_sync", "calm", 0),
     ("dispatch_goes_forward", "repaired+st-reput-wrong-increment", "stored", "calm", 0),
     ("unit_names_its_record", "repaired+st-cq-duplicate-dispatch", "stored", "disks", 1),

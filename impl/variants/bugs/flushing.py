@@ -71,6 +71,16 @@ def _look_before_the_flush(self: GroupCommitService) -> None:
     self._requests_read = []
 
 
+@around(GroupCommitService, "do_commit")
+def _forget_who_came_meanwhile(original: Callable[[GroupCommitService], None]) -> Callable[[GroupCommitService], None]:
+    def do_commit(self: GroupCommitService) -> None:
+        """There is one list, which is empty when the force has ended."""
+        original(self)
+        self._requests_write = []
+
+    return do_commit
+
+
 @replace(MappedFileQueue, "delete_expired_file_by_time")
 def _pass_over_the_young(
     self: MappedFileQueue, expired_ms: int, interval_forcibly_ms: int, clean_immediately: bool,
@@ -138,6 +148,8 @@ BUGS = (
             replacements=(_leave_the_mark,)),
     Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
             replacements=(_look_at_the_first_unit,)),
+    Variant("seeded-commit-forgets-newcomers", "bug", "Who puts while the log is forced is not answered.", _IDEA,
+            replacements=(_forget_who_came_meanwhile,)),
     Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",
             _IDEA, replacements=(_says_success_of(PutMessageStatus.FLUSH_DISK_TIMEOUT),)),
     Variant("seeded-slave-time-out-is-success", "bug", "A put that waits for slaves in vain is answered SUCCESS.",

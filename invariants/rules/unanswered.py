@@ -1,0 +1,93 @@
+"""That a broker answers who sends it a message."""
+
+from __future__ import annotations
+
+from impl import events
+from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse
+from invariants.rules.match import Match
+from invariants.rules.rule import Duty, Kept, on
+
+_SYNC_FLUSH, _SYNC_MASTER = "SYNC_FLUSH", "SYNC_MASTER"
+
+
+def _told_of(loaded: events.StoreLoaded | None, *, waits: bool) -> dict[type, int]:
+    """What a broker reports, and how often, before the thread is done that answers who waits for it."""
+    if loaded is None or not waits:
+        return {}
+    rounds = {events.LogFlushed: 2 * (loaded.flush_disk_type == _SYNC_FLUSH),  # a force may have begun before the put
+              events.ReplicaReported: 1 * (loaded.broker_role == _SYNC_MASTER)}
+    return {kind: count for kind, count in rounds.items() if count}
+
+
+def _last(key: str) -> str:
+    """That of the last message of a batch: the answer to all comes with that to this one."""
+    return key.rpartition(",")[2]
+
+
+class stored_message_is_answered(Duty):
+    """Who sends a message is answered when its broker has forced it and a slave has it, as far as that is waited for.
+
+    A client that has stopped, or that speaks to a broker that stops, hears no answer, and none that comes when it waits
+    no more.
+    """
+
+    cite = ("GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer, "
+            "SendMessageProcessor#handlePutMessageResultFuture")
+    about = "broker at key"
+    within_ms = deadlines.soon
+    paid_by = (events.SendAnswered, Match(events.BrokerStopping, of="broker"),
+               Match(events.ProducerShutDown, events.ConsumerShutDown, events.ProcessKilled, of="at"))
+    excuses = (
+        Excuse("its client stands still", by=Match(events.ProcessPaused, of="at"), lasts=deadlines.soon),
+        Excuse("nothing passes somewhere", by=Match(events.ConnectionSevered, events.PartitionBegan, of=""),
+               lasts=deadlines.waited),
+    )
+    late = "{broker} has stored {key} of {at} as safely as it is to, and has not answered for {waited_ms} ms"
+
+    # How a broker stores; who waits for an answer of whom; where a record ends, and what is still to be reported of it.
+    loaded = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event)
+    asks = Kept("key", survives="all")
+    unsafe = Kept("broker at key", machine="broker", ends=(events.SendAnswered,))
+
+    @on(events.SendAttempted)
+    def attempts(self, _: int, at: str, event: events.SendAttempted) -> None:
+        self._waits_no_more(at, event.key)
+        if not event.oneway:
+            self.asks[_last(event.key),] = at, event.mq.broker_name
+
+    @on(events.SendAnswered)
+    def is_answered(self, _: int, at: str, event: events.SendAnswered) -> None:
+        if self.asks.get((event.key,)) == (at, self.facts.broker_name(event.broker)):
+            del self.asks[event.key,]
+
+    @on(events.SendFailed)
+    def fails(self, _: int, at: str, event: events.SendFailed) -> None:
+        self._waits_no_more(at, event.key)
+
+    def _waits_no_more(self, client: str, key: str) -> None:
+        """For the answer to an earlier attempt."""
+        self.asks.pop((_last(key),), None)
+        for table in (self.unsafe, self.owed):
+            for one in [one for one in table if one[1:] == (client, _last(key))]:
+                del table[one]
+
+    @on(events.MessageAppended)
+    def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
+        client, asked = self.asks.get((event.key,), ("", ""))
+        if client and asked == self.facts.broker_name(at):
+            self.unsafe[at, client, event.key] = (
+                event.commit_log_offset + event.size, _told_of(self.loaded.get((at,)), waits=event.waits))
+            self._safe(ms, at)
+
+    @on(events.LogFlushed, events.ReplicaReported)
+    def goes_on(self, ms: int, at: str, event: events.LogFlushed | events.ReplicaReported) -> None:
+        for key, (end, left) in self.unsafe.items():
+            if key[0] == at and end <= event.offset and left.get(type(event)):
+                left[type(event)] -= 1
+        self._safe(ms, at)
+
+    def _safe(self, ms: int, broker: str) -> None:
+        for key in [key for key, (_, left) in self.unsafe.items() if key[0] == broker and not any(left.values())]:
+            del self.unsafe[key]
+            self.owe(key, ms)
