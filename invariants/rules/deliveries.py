@@ -94,7 +94,8 @@ class attempts_are_counted(Rule):
 class failure_is_retried_once(Rule):
     """A message that a listener was given is put off no more often than listeners have failed with it.
 
-    Who broadcasts fails once and for all: nothing is sent back. Nor is what its listener does not want again.
+    Who broadcasts fails once and for all: nothing is sent back. What its listener does not want again is a dead letter,
+    or, if its broker does not take that, sent by its client as any other, which knows no dead letters.
     Who works on it for a minute may have failed: it expires then, after the least consumeTimeout that there is, and
     what is answered later belongs to the same attempt. If the clock is set forward meanwhile it may expire at once,
     also when it is answered and not settled yet.
@@ -110,6 +111,8 @@ class failure_is_retried_once(Rule):
     # How often listeners have failed with a message that was given to one; how often it was put off since.
     failures = Kept("key", survives="all")
     put_off = Kept("key", survives="all")
+    # What a listener has failed with and does not want again, and no broker has taken as a dead letter.
+    unwanted = Kept("key", survives="all", ends=(events.DeadLetterTaken,))
     # Since when listeners work on what they were given; what they have had for too long. The keys of that, and of what
     # clients have sent since.
     working = Kept("at mq offset key")
@@ -134,9 +137,13 @@ class failure_is_retried_once(Rule):
             place = at, event.mq, offset, key
             self.working.pop(place, None)
             self.answered[place] = ms
-            is_retried = has_failed(answer) and event.level >= 0 and not self.facts.broadcasts(at, event.group)
-            if self.late.pop(place, None) is None and is_retried:
+            fails = has_failed(answer) and not self.facts.broadcasts(at, event.group)
+            if self.late.pop(place, None) is not None or not fails:
+                continue
+            if event.level >= 0:
                 self.failures[key,] = self.failures.get((key,), 0) + 1
+            else:
+                self.unwanted[key,] = ms
 
     @on(events.MessagesSettled)
     def settles(self, _: int, at: str, event: events.MessagesSettled) -> None:
@@ -153,6 +160,8 @@ class failure_is_retried_once(Rule):
         del at
         if (event.key,) in self.failures:
             self.anew[event.key,] = ms
+        if event.group == CLIENT_INNER_PRODUCER_GROUP and self.unwanted.pop((event.key,), None) is not None:
+            self.failures[event.key,] = self.failures.get((event.key,), 0) + 1
 
     @on(MessageAppended)
     def is_put_off(self, ms: int, at: str, event: MessageAppended) -> Iterator[Told]:

@@ -11,6 +11,7 @@ from impl.decisions.route_queues import QueueData
 from impl.events import (
     ClockJumped,
     ConsumerStarted,
+    DeadLetterTaken,
     DelayLevelEnded,
     ForceFailed,
     HeartbeatRefused,
@@ -58,6 +59,11 @@ def answered(ms: int, *offsets: int, answer: str = SUCCESS, mq: MessageQueue = M
     """A listener answers."""
     keys = tuple(f"k{offset}" for offset in offsets)
     return ms, at, MessagesAnswered(G, mq, offsets, keys, (answer,) * len(offsets))
+
+
+def taken_as_dead(key: str) -> Told:
+    """A broker has put a dead letter."""
+    return 2, B, DeadLetterTaken(B, G, key, 0)
 
 
 def set_by(ms: int, at: str = C) -> Told:
@@ -181,6 +187,7 @@ WITHOUT = Tables(**{
 
 SETTLED = (2, C, MessagesSettled(C, G, MQ, (5,)))
 FAILED = given(1, 5), answered(1, 5, answer=LATER)
+UNWANTED = (1, C, answered(1, 5, answer=LATER)[2]._replace(level=-1))
 NO_RETRY = (1, C, given(1, 5)[2]._replace(most=0))
 
 HISTORIES = (
@@ -259,8 +266,16 @@ HISTORIES = (
             broken=(given(1, 5, 6, orderly=True), answered(2, 6), given(3, 7, orderly=True, at=C2)),
             kept=(given(1, 5, 6, orderly=True), given(3, 5, 6, orderly=True, at=C2), answered(4, 5, 6, at=C2),
                   given(5, 7, orderly=True, at=C2)), says="c1 has not settled 5"),
-    Written("failure_is_retried_once", broken=(given(1, 5), (1, C, answered(1, 5, answer=LATER)[2]._replace(level=-1)),
-                                                put_off(2, 5)), kept=(*FAILED, put_off(2, 5))),
+    Written("failure_is_retried_once", broken=(given(1, 5), UNWANTED, put_off(2, 5)), kept=(*FAILED, put_off(2, 5))),
+    # No broker has taken it as a dead letter, and its client sends it.
+    Written("failure_is_retried_once", broken=(given(1, 5), UNWANTED, sent(2, 5, group="P"), put_off(3, 5)),
+            kept=(given(1, 5), UNWANTED, sent(2, 5), put_off(3, 5))),
+    Written("failure_is_retried_once", broken=(given(1, 5), UNWANTED, taken_as_dead("k5"), sent(2, 5), put_off(3, 5)),
+            kept=(given(1, 5), UNWANTED, taken_as_dead("k6"), sent(2, 5), put_off(3, 5)), causes=("X5",)),
+    Written("failure_is_retried_once",
+            broken=(given(1, 5), UNWANTED, sent(2, 5), sent(2, 5, 2), put_off(3, 5), put_off(4, 5)),
+            kept=(*FAILED, given(1, 5, mq=AGAIN), (1, C, UNWANTED[2]._replace(mq=AGAIN)), sent(2, 5), put_off(3, 5),
+                  put_off(4, 5))),
     *(Written("failure_is_retried_once", broken=(given(1, 5), answered(1, 5, answer=unfailed), put_off(2, 5)),
               kept=(*FAILED, put_off(2, 5))) for unfailed in ("HELD", "ROLLBACK")),
     Written("ordered_messages_stay_in_order",
