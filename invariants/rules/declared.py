@@ -15,10 +15,9 @@ CONCEPTS = (
     "consumption", "copies", "delays", "deliveries", "expiries", "group_tables", "half_messages", "held_back",
     "held_pulls", "inquiries", "inspections", "known_brokers", "leaving", "listener_threads", "listening", "locks",
     "membership", "notices", "observed", "offsets", "orders", "ownership", "permissions", "polling", "polling_in_time",
-    "progress", "promises", "pull_answers", "pulling", "records", "registration", "replicated_logs", "requests",
-    "resets", "retries", "routes", "seeking", "sending", "server_files", "shares", "shunned_brokers", "space",
-    "store_answers", "stored_logs", "stored_queues", "subscriptions", "transactions",
-    "unanswered",
+    "progress", "promises", "pull_answers", "pulling", "records", "registration", "replicated_logs", "reported_copies",
+    "requests", "resets", "retries", "routes", "seeking", "sending", "server_files", "shares", "shunned_brokers",
+    "space", "store_answers", "stored_logs", "stored_queues", "subscriptions", "transactions", "unanswered",
 )
 """The modules that declare rules; a new one belongs here."""
 

@@ -124,6 +124,7 @@ PLANTED = (
     ("less_safe_message_goes_to_another_broker", "repaired+seeded-no-other-broker-is-asked", "patient", "calm", 0),
     ("acknowledged_message_is_on_the_slave", "repaired+seeded-slave-time-out-is-success", "patient", "calm", 0),
     ("slave_keeps_its_connection", "repaired+ha-report-starved", "patient", "calm", 0),
+    ("copied_is_reported_at_once", "repaired+seeded-copies-are-reported-late", "patient", "calm", 0),
     ("slave_log_is_a_prefix", "repaired+seeded-part-of-a-frame-is-enough", "replicated_sync", "network", 0),
     ("slave_log_is_a_prefix", "repaired+seeded-buffer-outlives-connections", "two_slaves", "network", 36),
     ("clean_up_keeps_the_units_of_records", "repaired+seeded-queue-files-expire-early", "cramped", "calm", 0),

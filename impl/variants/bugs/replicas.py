@@ -148,6 +148,14 @@ def _report_what_is_announced(original: Callable[..., bool]) -> Callable[..., bo
     return _dispatch_read_request
 
 
+@replace(HAClient, "_report_slave_max_offset_plus")
+def _report_when_it_is_time(self: HAClient, connection: ByteStream) -> bool:
+    """A slave reports what it has with its heartbeats only."""
+    del connection
+    self._current_reported_offset = max(self._current_reported_offset, self._store.get_max_phy_offset())
+    return True
+
+
 @replace(HAService, "notify_transfer_some")
 def _believe_the_last_report(self: HAService, offset: int) -> None:
     """Who has reported last speaks for all."""
@@ -224,4 +232,6 @@ BUGS = (
             replacements=(_wait_for_who_was_there,)),
     Variant("seeded-first-report-is-no-answer", "bug", "What a slave has when it connects does not count as copied.",
             _IDEA, replacements=(_the_first_report_is_no_answer,)),
+    Variant("seeded-copies-are-reported-late", "bug", "A slave reports what it has every five seconds only.", _IDEA,
+            replacements=(_report_when_it_is_time,)),
 )
