@@ -207,6 +207,7 @@ from impl.events.store import (
 from impl.events.subscriptions import (
     FilterRegistered as FilterRegistered,
     FiltersDied as FiltersDied,
+    SubscriptionAsked as SubscriptionAsked,
     SubscriptionRemoved as SubscriptionRemoved,
     SubscriptionsHandled as SubscriptionsHandled,
     SubscriptionUpdated as SubscriptionUpdated,

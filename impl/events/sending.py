@@ -134,14 +134,15 @@ class SendFailed(NamedTuple):
 class TransactionAsked(NamedTuple):
     """TransactionListener: an application is asked to do a transaction, and says so itself.
 
-    key -- UNIQ_KEY of the half message. checked -- what has become of it is asked for. transaction_id -- of the message
-    that it is given; None: unknown.
+    key -- UNIQ_KEY of the half message. checked -- what has become of it is asked for. transaction_id, content -- of
+    the message that it is given; see SendAsked; None: unknown.
     """
 
     group: str
     key: str
     checked: bool
     transaction_id: str | None = None
+    content: int | None = None
 
 
 class TransactionAnswered(NamedTuple):

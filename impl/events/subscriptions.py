@@ -49,6 +49,17 @@ class VersionRaised(NamedTuple):
     sub_version: int
 
 
+class SubscriptionAsked(NamedTuple):
+    """DefaultMQPushConsumer#subscribe, #unsubscribe: an application changes its subscription, and says so itself.
+
+    expression -- None: it wants the topic no more.
+    """
+
+    group: str
+    topic: str
+    expression: str | None
+
+
 class FilterRegistered(NamedTuple):
     """ConsumerFilterManager#register of one topic: taken -- the expression counts from now on.
 

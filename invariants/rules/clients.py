@@ -10,6 +10,9 @@ from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
+_PERIODS_MS = {"updateTopicRouteInfoFromNameServer": deadlines.ROUTE_MS,
+               "sendHeartbeatToAllBroker": deadlines.HEARTBEAT_MS, "persistAllConsumerOffset": deadlines.PERSIST_MS}
+
 
 class timers_do_not_wait_for_each_other(Rule):
     """A periodic job of a client begins when it is due, whatever its other jobs wait for.
@@ -32,6 +35,23 @@ class timers_do_not_wait_for_each_other(Rule):
         due_ms = max(self.begun_ms.get(key, ms) + event.period_ms, self.ended_ms.get(key, ms))
         if ms - due_ms > deadlines.soon(self.bounds):
             yield self.told(f"{at} begins {event.job} {ms - due_ms} ms late", *key, since_ms=due_ms)
+
+
+class timers_have_their_periods(Rule):
+    """A client asks for routes, beats and sends its offsets as often as RocketMQ does.
+
+    A user may say how often; those of worlds do not.
+    """
+
+    cite = "ClientConfig: pollNameServerInterval, heartbeatBrokerInterval, persistConsumerOffsetInterval"
+    about = "at client_id job"
+
+    @on(events.TimerJobBegan)
+    def begins(self, _: int, at: str, event: events.TimerJobBegan) -> Iterator[Told]:
+        period_ms = _PERIODS_MS.get(event.job, event.period_ms)
+        if event.period_ms != period_ms:
+            yield self.told(f"{at} begins {event.job} every {event.period_ms} ms, and is to do so every {period_ms} ms",
+                            at, event.client_id, event.job)
 
 
 class name_server_is_chosen_from_the_list(Rule):

@@ -16,6 +16,7 @@ from impl.events import (
     MessagesFound,
     MessagesSettled,
     PullAnswered,
+    PullFailed,
     PullSuspended,
     QueueDropped,
     QueueTaken,
@@ -84,6 +85,44 @@ class pulls_follow_one_another(Rule):
         """Whether a broker has just answered this offset, or that there is none."""
         answers = self.facts.recent_answers(at, event.group, event.mq, ms - deadlines.begun(self.bounds))
         return any(one.offset in {event.offset, NO_OFFSET} for one in answers)
+
+
+class pull_goes_on_where_it_is_told(Rule):
+    """Where nothing fails a push consumer pulls a queue next from where the broker has said that the next pull begins.
+
+    What it looks for may lie far behind what it has found. Answers to pulls of former holdings say nothing.
+    """
+
+    cite = "PullCallback#onSuccess: pullRequest.setNextOffset(pullResult.getNextBeginOffset())"
+    about = "at client_id group mq"
+    calm = True
+
+    # Pulls that are not answered; which holding is judged, and where its next pull begins.
+    asked = Kept(about, ends=(ConsumerShutDown,))
+    next_offset = Kept(about, ends=(QueueDropped, QueueTaken, ConsumerShutDown))
+    unsure = Kept(about, ends=(ConsumerShutDown,))
+
+    @on(QueueTaken)
+    def takes(self, _: int, at: str, event: QueueTaken) -> None:
+        key = at, *event[:3]
+        self.unsure[key] = bool(self.asked.get(key))
+
+    @on(PullSuspended)
+    def pulls(self, _: int, at: str, event: PullSuspended) -> Iterator[Told]:
+        key = at, *event[:3]
+        self.asked[key] = self.asked.get(key, 0) + 1
+        offset = self.next_offset.pop(key, event.offset)
+        if event.offset != offset:
+            yield self.told(f"{at} pulls {queue_text(event.mq)} from {event.offset}, and was told to go on at {offset}",
+                            *key)
+
+    @on(PullAnswered, PullFailed)
+    def ends(self, _: int, at: str, event: PullAnswered | PullFailed) -> None:
+        key = at, *event[:3]
+        left = self.asked[key] = max(self.asked.get(key, 0) - 1, 0)
+        if not left and not self.unsure.get(key, True) and isinstance(event, PullAnswered):
+            self.next_offset[key] = event.next_begin_offset
+        self.unsure[key] = self.unsure.get(key, True) and left > 0
 
 
 class cache_is_counted(Rule):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, MASTER_ID
 from invariants.rules import deadlines
 from invariants.rules.answers import HELD, ROLLBACK, is_put_back
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
@@ -33,6 +33,22 @@ class only_ordered_groups_lock(Rule):
             if theirs and not self.facts.is_orderly(machine, group):
                 yield self.told(f"{at} locks {queue_text(event.mq)} for {event.client_id}, who is not orderly",
                                 at, event.client_id, event.group, event.mq)
+
+
+class masters_are_asked_for_locks(Rule):
+    """Only a master is asked for locks, or who was one."""
+
+    cite = "RebalanceImpl#lock, #lockAll: findBrokerAddressInSubscribe(brokerName, MixAll.MASTER_ID, true)"
+    about = "broker group mq"
+
+    masters = Kept("at", survives="all", begins=(Match(events.BrokerStarted, having=lambda one: (
+        one.broker_id == MASTER_ID)),))
+
+    @on(events.LockGranted)
+    def grants(self, _: int, at: str, event: events.LockGranted) -> Iterator[Told]:
+        if self.facts.brokers.get((at,)) is not None and (at,) not in self.masters:
+            yield self.told(f"{event.client_id} has asked {at} for the lock of {queue_text(event.mq)}, and that is no "
+                            "master", at, event.group, event.mq)
 
 
 class taken_queue_counts_as_locked(Rule):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any, ClassVar
 
@@ -198,7 +199,8 @@ class members_have_even_shares(Shares):
     def counts(self, members: Sequence[Consumer]) -> dict[str, Counter[str]]:
         """Machine to topic to the number of queues that its member holds.
 
-        Empty where not every queue has one owner, and where one of a broker that is away is held: it counts as well.
+        Empty where not every queue has one owner, and where members know one of a broker that is away: it is divided as
+        well, and who reads in order cannot have it.
         """
         group = members[0].group
         holders = self.views.once(f"holders in {group}", partial(self.holders, members))
@@ -208,7 +210,9 @@ class members_have_even_shares(Shares):
         held = {one.machine: [
             held.mq for held in self.views.process_queues(one.machine) if held.group == group and not held.dropped
             and not held.mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX)] for one in members}
-        if any(mq not in of_users for mqs in held.values() for mq in mqs):
+        known = (mq for one in members for mqs in self.views.subscribe_info(one.machine, group).values() for mq in mqs
+                 if not mq.topic.startswith(RETRY_GROUP_TOPIC_PREFIX))
+        if any(mq not in of_users for mq in chain(known, *held.values())):
             return {}
         return {machine: Counter(mq.topic for mq in mqs) for machine, mqs in held.items()}
 

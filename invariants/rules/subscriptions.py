@@ -54,6 +54,24 @@ class retries_stay_subscribed(Rule):
                             event.group, event.connection)
 
 
+class application_has_what_it_subscribes(Rule):
+    """A consumer that is alone in its process subscribes a topic as its application has said last."""
+
+    cite = "DefaultMQPushConsumerImpl#subscribe: subscriptionInner.put"
+    about = "at group topic"
+
+    wanted = Kept("at group topic", begins=(events.SubscriptionAsked,), value=lambda _, event: event.expression)
+
+    @after(events.VersionRaised)
+    def counts(self, _: int, at: str, event: events.VersionRaised) -> Iterator[Told]:
+        key = at, event.group, event.topic
+        wanted, mine = self.wanted.get(key), self.views.subscribed(at, event.group).get(event.topic)
+        members = [one for one in self.views.in_service() if (one.machine, one.group) == key[:2]]
+        if wanted is not None and len(members) == 1 and (mine is None or mine.sub_string != wanted):
+            yield self.told(f"{at} is to subscribe {event.topic} with {wanted}, and does so with "
+                            f"{mine.sub_string if mine else 'nothing'}", *key)
+
+
 class topics_leave_with_their_member(Duty):
     """When a member is not listed any more, topics that no other one subscribes leave the group's table."""
 

@@ -103,6 +103,22 @@ class transaction_has_the_id_of_its_message(Rule):
                             f"{event.transaction_id or 'null'}", at, event.group, event.key)
 
 
+class transaction_is_that_of_its_message(Rule):
+    """Who is to do a transaction, or is asked what became of it, is given the message as it was sent, topic and all."""
+
+    cite = "AbstractTransactionalMessageCheckListener#sendCheckMessage: PROPERTY_REAL_TOPIC, #checkTransactionState"
+    about = "at group key"
+
+    contents = Kept("key", survives="all", value=lambda _, event: event.contents[0], begins=(
+        Match(events.SendAsked, having=lambda one: one.half),))
+
+    @on(events.TransactionAsked)
+    def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
+        if event.content not in (None, self.contents.get((event.key,), event.content)):
+            yield self.told(f"{at} is given {event.key} {'to tell' if event.checked else 'to do'} its transaction, and "
+                            "it is not as it was sent", at, event.group, event.key)
+
+
 class transaction_is_run_when_its_message_is_safe(Rule):
     """A transaction is done if its half message was answered SEND_OK, and at no other time."""
 

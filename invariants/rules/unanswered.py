@@ -76,6 +76,7 @@ class stored_message_is_answered(Duty):
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
         client, asked = self.asks.get((event.key,), ("", ""))
         if client and asked == self.facts.broker_name(at):
+            del self.asks[event.key,]  # what comes behind it are copies
             self.unsafe[at, client, event.key] = (
                 event.commit_log_offset + event.size, _told_of(self.loaded.get((at,)), waits=event.waits))
             self._safe(ms, at)

@@ -450,4 +450,9 @@ PLANTED = (
     ("message_comes_as_it_was_sent", "repaired+seeded-commits-forget-keys", "keyed_transactions", "calm", 0),
     ("check_passes_every_half_message", "repaired+seeded-check-waits-for-the-next", "last_transactions", "calm", 1),
     ("delay_is_over_in_time", "repaired+seeded-delays-believe-the-clock", "set_back", "calm", 1),
+    ("application_has_what_it_subscribes", "repaired+seeded-first-expression-counts", "subscriptions", "calm", 0),
+    ("pull_goes_on_where_it_is_told", "repaired+seeded-next-pull-behind-the-last", "filtered", "calm", 0),
+    ("timers_have_their_periods", "repaired+seeded-routes-are-old", "clustering", "calm", 0),
+    ("masters_are_asked_for_locks", "repaired+seeded-slaves-are-asked-for-locks", "masterless_in_order", "calm", 0),
+    ("transaction_is_that_of_its_message", "repaired+seeded-half-topic-is-shown", "transactions", "calm", 0),
 )

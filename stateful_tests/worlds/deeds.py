@@ -14,7 +14,7 @@ from impl.client.service_state import SHUTDOWN_ALREADY
 from impl.common.request_code import RequestCode
 from impl.decisions.flags import PERM_READ, PERM_WRITE
 from impl.decisions.java_errors import JavaError
-from impl.events import NameServersTold
+from impl.events import NameServersTold, SubscriptionAsked
 from impl.hosts.simulation.node import Node
 from stateful_tests.worlds.listeners import WORK_MS, Listener
 from stateful_tests.worlds.requesters import Requester
@@ -214,6 +214,7 @@ def _roll_out(world: World, topic: str, expression: str | None) -> Done:
         rolled_out[topic] = expression
 
     async def follow(consumer: DefaultMQPushConsumerImpl) -> None:
+        consumer.node.trace(SubscriptionAsked(GROUP, topic, rolled_out.get(topic)))
         if topic in rolled_out:
             await consumer.subscribe(topic, rolled_out[topic])
         else:

@@ -131,7 +131,7 @@ class Producer:
         manager, client_config = clients or (
             MQClientManager(node), ClientConfig(namesrv_addrs, node.name, namespace=sending.namespace or None))
         self._group = sending.full(sending.config.producer_group)
-        self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group,
+        self._transactions = Transactions(node, notes, decided, sending.transaction_ms, self._group, sending.namespace,
                                           undecided=sending.undecided)
         self._clients = manager, client_config
         self.transactional = self._made()

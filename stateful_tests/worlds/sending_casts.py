@@ -23,6 +23,7 @@ from stateful_tests.worlds.parts import (
     FAILS,
     FIVE,
     FROM_FIRST,
+    IN_ORDER,
     OTHER_GROUP,
     PARCELS,
     PATIENT,
@@ -209,6 +210,13 @@ def colliding(world: World) -> None:
     servers(world, queues=FIVE)
     few(world, COLLIDING, COLLIDING_TOO)
     world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), tags=COLLIDE, keys=BELOW_ZERO))
+
+
+def masterless_in_order(world: World) -> None:
+    """A world like `masterless`, whose members read in order, and ask masters for locks."""
+    servers(world, slaves=1)
+    few(world, IN_ORDER)
+    world.add_producer(PRODUCER, Sending(TOPIC, (ORDERED,), keys=KEYS[:2]))
 
 
 def masterless(world: World) -> None:

@@ -12,6 +12,7 @@ from impl.decisions.java_errors import JavaRuntimeError
 from impl.events import TransactionAnswered, TransactionAsked
 from impl.hosts.simulation.node import Node
 from invariants.histories.operations import COMMITTED_HALF, ROLLED_BACK
+from stateful_tests.worlds.contents import content_of
 from stateful_tests.worlds.notes import Notes
 
 COMMIT, ROLLBACK, UNKNOW = (
@@ -34,20 +35,22 @@ class Transactions:
     """
 
     def __init__(
-        self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str, *, undecided: bool,
+        self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str, namespace: str = "", *,
+        undecided: bool,
     ) -> None:
         """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes.
 
-        undecided -- of some nobody ever knows what became of them.
+        namespace -- of its client; empty: none. undecided -- of some nobody ever knows what became of them.
         """
         self.node, self._notes, self._decided, self._takes_ms = node, notes, decided, takes_ms
-        self._undecided = undecided
+        self._undecided, self._namespace = undecided, namespace
         self._group, self._checked = group, set[str]()
 
     async def execute_local_transaction(self, msg: Message, arg: object) -> LocalTransactionState | None:
         """See TransactionListener: commit, roll back, or commit or roll back and say that nobody knows."""
         del arg
-        self.node.trace(TransactionAsked(self._group, msg.uniq_id or "", False, msg.transaction_id or ""))
+        self.node.trace(TransactionAsked(
+            self._group, msg.uniq_id or "", False, msg.transaction_id or "", self._content_of(msg)))
         await self.node.sleep(self._takes_ms)
         choice = self.node.random(4, "what becomes of a transaction")
         state, key = (ROLLBACK if choice % 2 else COMMIT), msg.uniq_id or ""
@@ -63,11 +66,15 @@ class Transactions:
     async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState | None:
         """See TransactionListener: of some transactions it does not know at first, and says so in three ways."""
         key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
-        self.node.trace(TransactionAsked(self._group, key, True))
+        self.node.trace(TransactionAsked(self._group, key, True, None, self._content_of(msg)))
         if zlib.crc32(key.encode()) % ONE_IN == 0 and key not in self._checked:
             self._checked.add(key)
             return self._answered(key, True, _unknown(key[::-1]))
         return self._answered(key, True, self._found(key))
+
+    def _content_of(self, msg: Message | MessageExt) -> int:
+        """What the application is given."""
+        return content_of(msg, self._namespace)
 
     def _found(self, key: str) -> LocalTransactionState:
         found = self._decided.get((self._group, key), ROLLBACK)

@@ -40,11 +40,17 @@ def _filtered(event: told.FilterRegistered, _: Any) -> str:
     return f"{{at}} {why} version {{sub_version}} ({{sub_string}})"
 
 
+def _asked(event: told.SubscriptionAsked, _: Any) -> str:
+    wants = "wants {topic} no more" if event.expression is None else "subscribes {topic} with {expression}"
+    return f"the application of {{at}} {wants} in {{group}}"
+
+
 SENTENCES: dict[type, Said] = {
     told.SubscriptionsHandled: Said(_handled, "subscriptions looked through"),
     told.SubscriptionUpdated: Said(_updated, "subscriptions put"),
     told.SubscriptionRemoved: Said(_removed, "subscriptions removed"),
     told.FilterRegistered: Said(_filtered, "filters compiled"),
+    told.SubscriptionAsked: Said(_asked, "subscriptions asked for"),
     told.TopicUnsubscribed: Said("{at} unsubscribes {topic} in {group}; no broker is told yet", "topics unsubscribed"),
     told.FiltersDied: Said("{at} lets the filters of {group} die", "filters ended"),
     told.VersionRaised: Said("{at} has version {sub_version} of its subscription of {topic} from now on; no broker "

@@ -10,9 +10,11 @@ from impl.broker import store_admin_processor
 from impl.broker.broker2client import Broker2Client
 from impl.broker.pull_request_hold_service import PullRequestHoldService
 from impl.broker.query_message_processor import QueryMessageProcessor
+from impl.broker.transaction.default_check_listener import DefaultTransactionalMessageCheckListener
 from impl.broker.transaction.transactional_message_bridge import TransactionalMessageBridge
-from impl.common.headers import ConsumeQueueData, ResetOffsetRequestHeader
+from impl.common.headers import CheckTransactionStateRequestHeader, ConsumeQueueData, ResetOffsetRequestHeader
 from impl.common.message import MessageExt
+from impl.common.message_const import PROPERTY_PRODUCER_GROUP, PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX
 from impl.common.request_code import ResponseCode
 from impl.decisions import index_slots, transaction_check
 from impl.decisions.route_queues import BrokerData
@@ -23,6 +25,14 @@ from impl.store.consume_queue import ConsumeQueue
 from impl.store.dispatch_request import DispatchRequest
 from impl.store.index_service import IndexService
 from impl.variants.variant import Variant, around, replace
+
+
+@replace(DefaultTransactionalMessageCheckListener, "resolve_half_msg")
+def _show_the_half_message(self: DefaultTransactionalMessageCheckListener, half: MessageExt) -> None:
+    """A producer is asked about the half message as it is in its queue."""
+    key = half.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
+    header = CheckTransactionStateRequestHeader(half.queue_offset, half.commit_log_offset, key, key, half.msg_id)
+    self._send_check(half.get_property(PROPERTY_PRODUCER_GROUP), header, half)
 
 
 @replace(index_slots, "time_diff_seconds")
@@ -148,4 +158,6 @@ BUGS = (
             "mxsm/rocketmq-rust #2134", replacements=(_missing_is_an_error,)),
     Variant("seeded-brokers-have-no-cluster", "bug", "Routes do not say in which cluster a broker is.", "ROCKETMQ-200",
             replacements=(_leave_the_cluster_out,)),
+    Variant("seeded-half-topic-is-shown", "bug", "Who is asked about a half message is shown the topic of all of them.",
+            _IDEA, replacements=(_show_the_half_message,)),
 )

@@ -84,4 +84,8 @@ HISTORIES = (
     Written(REACHED, (FIRST, goes(5_000, NS2), BACK_LATE), (FIRST, goes(5_001, NS2), BACK_LATE), views=BOTH),
     Written(REACHED, WAITED, (FIRST, goes(3_000, NS), goes(3_002, NS2)), views=BOTH),
     Written(REACHED, WAITED, (SECOND, BACK), views=BOTH),
+    *(Written("timers_have_their_periods", (begins(0, job, wrong_ms),), (begins(0, job, period_ms),),
+              says=f"every {wrong_ms} ms, and is to do so every {period_ms} ms") for job, period_ms, wrong_ms in (
+        (POLL, 30_000, 30_001), (COMMIT, 5_000, 4_999), ("sendHeartbeatToAllBroker", 30_000, 5_000))),
+    Written("timers_have_their_periods", (begins(0, POLL, 5_000),), (begins(0, "another", 5_000),)),
 )

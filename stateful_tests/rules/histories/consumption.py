@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
     BrokerStopping,
+    ConsumerShutDown,
     ConsumerStarted,
     ConsumerStopping,
     MessageAppended,
@@ -18,6 +19,7 @@ from impl.events import (
     OffsetAnswered,
     ProcessKilled,
     PullAnswered,
+    PullFailed,
     PullSuspended,
     QueueDropped,
     QueueTaken,
@@ -89,6 +91,11 @@ def counting(messages: int, size_bytes: int) -> Tables:
     return Tables(consumers=[MEMBER], caches=[Cache(C, ID, G, MQ, 1, 10, messages, size_bytes)])
 
 
+GOES_ON = "pull_goes_on_where_it_is_told"
+TOLD = (taken(), pulled(100), (3, C, PullAnswered(ID, G, MQ, 0, 110)))
+LATE = (taken(), pulled(100), DROPPED, taken(ms=5))
+STALE = (6, C, PullAnswered(ID, G, MQ, 0, 110))
+
 HISTORIES = (
     *(Written("cache_is_counted", (), views=wrong, kept=(), kept_views=counting(1, 10), says="counts 1 messages of 10")
       for wrong in (counting(0, 0), counting(1, 9), counting(2, 10))),
@@ -144,4 +151,18 @@ HISTORIES = (
     Written("found_is_settled",
             (STARTED, taken(), found(100, 101), settled(100, ms=9), looks(LIMIT_MS + 10), DIES_LATER),
             (STARTED, taken(), found(100, 101), settled(100, ms=9), looks(LIMIT_MS + 9), DIES_LATER), bounds=WORKS),
+    Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, pulled(110), pulled(102)),
+            says="from 102, and was told to go on at 110"),
+    Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, pulled(102)), kept_views=FAILS),
+    Written(GOES_ON, (*TOLD, pulled(102)), (taken(), pulled(100), (3, C, PullFailed(ID, G, MQ)), pulled(102))),
+    *(Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, *ended, pulled(102))) for ended in (
+        (DROPPED,), (taken(ms=4),), ((4, C, ConsumerShutDown(ID, G)),))),
+    # One pull of two is answered, and nobody knows which.
+    Written(GOES_ON, (taken(), pulled(90), pulled(100), STALE, STALE, pulled(102)),
+            (taken(), pulled(90), pulled(100), STALE, pulled(102))),
+    # The answer to a pull of the former holding.
+    Written(GOES_ON, (*LATE, STALE, pulled(100), STALE, pulled(102)), (*LATE, STALE, pulled(100))),
+    Written(GOES_ON, (*LATE, pulled(100), STALE, STALE, pulled(100), STALE, pulled(102)),
+            (*LATE, pulled(100), STALE, STALE, pulled(102))),
+    Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD[1:], pulled(102))),
 )

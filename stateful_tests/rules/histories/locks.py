@@ -6,6 +6,7 @@ import invariants.rules.locks  # noqa: F401  # declares its rules
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP
 from impl.events import (
+    BrokerStarted,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerShutDown,
@@ -126,6 +127,11 @@ DIES, DIES_LATER, BROKER_DIES = (
     (ms, machine, ProcessKilled(1, False)) for ms, machine in ((2, C), (20, C), (4, B)))
 CALM = Bounds()
 
+def begun(broker_id: int) -> Record:
+    """The broker starts."""
+    return 0, B, BrokerStarted(B, "broker-a", broker_id)
+
+
 HISTORIES = (
     Written("only_ordered_groups_lock", broken=(started(orderly=False), granted()), kept=(started(), granted())),
     Written("only_ordered_groups_lock", broken=(started(model="BROADCASTING"), granted()), kept=(granted(),)),
@@ -239,4 +245,6 @@ HISTORIES = (
             kept_views=Tables(lock=None)),
     Written("lock_answers_are_true", broken=(answered(),), views=has_lock(ID), kept=(answered(),),
             kept_views=has_lock("c2@1"), says="is refused"),
+    *(Written("masters_are_asked_for_locks", (begun(1), granted()), kept, says="and that is no master")
+      for kept in ((begun(0), granted()), (granted(),), (begun(0), begun(1), granted()))),
 )

@@ -166,6 +166,12 @@ def holding(*members: Consumer, **shares: Sequence[MessageQueue]) -> Tables:
             *[held(machine, dropped=True)] * (machine != C)])
 
 
+def knowing(tables: Tables, *mqs: MessageQueue) -> Tables:
+    """The same, and members know these queues of the topic, too."""
+    known = tables.answers["subscribe_info"]
+    return Tables(**{**tables.answers, "subscribe_info": {**known, "orders": {*known["orders"], *mqs}}})
+
+
 def even(uneven: Tables, kept: Tables, *, causes: tuple[str, ...] | None = None, late_ms: int = 1) -> Written:
     """Of members_have_even_shares; late_ms -- when the kept tables are looked at last."""
     broken, looks = ((LOOK, looked(SHARED_OUT_MS + one_ms)) for one_ms in (1, late_ms))
@@ -173,6 +179,8 @@ def even(uneven: Tables, kept: Tables, *, causes: tuple[str, ...] | None = None,
 
 
 HISTORIES = (
+    even(knowing(holding(c1=(MQ, MQ2)), MQ), knowing(holding(c1=(MQ, MQ2)), MQ._replace(broker_name="away"))),
+    even(knowing(holding(c1=(MQ, MQ2)), MessageQueue("%RETRY%G", B, 5)), holding(c1=(MQ, MQ2), c2=(MQ2,))),
     even(holding(c1=(MQ, BILLS)), holding(c1=(MQ, BILLS), c2=(MQ2,)), causes=("A-9",)),
     even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MQ2), c2=(MQ2,)), causes=()),
     even(holding(c1=(MQ, MQ2)), holding(c1=(MQ, MQ2), c2=(MQ._replace(broker_name="away"),)), causes=()),

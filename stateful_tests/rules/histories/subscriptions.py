@@ -17,6 +17,7 @@ from impl.events import (
     PullHeld,
     PullSuspended,
     QueuesAssigned,
+    SubscriptionAsked,
     SubscriptionRemoved,
     SubscriptionUpdated,
     VersionRaised,
@@ -25,7 +26,7 @@ from impl.events import (
 from invariants.refinement.follower import Record
 from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
-from invariants.views import Broker, HeldQueue, Subscription
+from invariants.views import Broker, Consumer, HeldQueue, Subscription
 from stateful_tests.rules.histories.membership import consumer
 from stateful_tests.rules.written import STORMY, Tables, Turns, Written
 
@@ -100,7 +101,26 @@ PULLED_NEXT = (4, C, PULLED[2]._replace(by_version=3))
 REFUSED = (4, C, PullFailed(C, G, MQ))
 NEWER = (2, B, SubscriptionUpdated(B, G, "orders", "*", 2, True))
 
+def asked(expression: str | None, ms: int = 1, topic: str = "orders") -> Record:
+    """An application says what it subscribes."""
+    return ms, C, SubscriptionAsked(G, topic, expression)
+
+
+def having(expression: str | None, *others: Consumer) -> Tables:
+    """A member subscribes this, beside others."""
+    mine = {} if expression is None else {"orders": Subscription(expression, 2, "TAG")}
+    return Tables(subscribed=mine, in_service=[consumer(), *others])
+
+
+SUBSCRIBES = asked("a"), RAISED
+HAS = "application_has_what_it_subscribes"
 HISTORIES = (
+    Written(HAS, SUBSCRIBES, SUBSCRIBES, having("*"), having("a"), says="with a, and does so with *"),
+    Written(HAS, SUBSCRIBES, (asked("a"), asked("*"), RAISED), having(None), having("*"), says="with nothing"),
+    *(Written(HAS, SUBSCRIBES, kept, having("*"), having("*")) for kept in (
+        (RAISED,), (asked("a", topic="invoices"), RAISED), (asked("a"), asked(None), RAISED), (asked("a"),))),
+    *(Written(HAS, SUBSCRIBES, SUBSCRIBES, having("*", other), having("*", consumer()))
+      for other in (consumer(machine="c2"), consumer(group="H"))),
     *(Written("retries_stay_subscribed", (CLUSTERS, heartbeat(1)), kept) for kept in (
         (CLUSTERS, heartbeat(1, topic=f"%RETRY%{G}")), (CLUSTERS_TOO, heartbeat(1)), (BROADCASTS, heartbeat_too(1)))),
     Written("pull_waits_for_its_version", (CLUSTERS, PUT, PULLED, ANSWERED), (CLUSTERS, NEWER, PUT, PULLED, ANSWERED),

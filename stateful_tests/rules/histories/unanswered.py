@@ -91,6 +91,8 @@ HISTORIES = (
     Written(RULE, (NAMED, ASYNC, sends(key="k1,k"), put()), (NAMED, ASYNC, sends(key="k,k1"), put()), bounds=CALM),
     Written(RULE, (NAMED, ASYNC, sends(key="k1,k"), put(), fails(key="k2")),
             (NAMED, ASYNC, sends(key="k1,k"), put(), fails(key="k1,k")), bounds=CALM),
+    Written(RULE, (NAMED, SYNC, sends(), put(waits=False)), (NAMED, SYNC, sends(), put(), put(waits=False)),
+            bounds=CALM),
     # What is to be forced is answered by the round that begins behind the put.
     *(Written(RULE, SAFE, (NAMED, SYNC, *kept), bounds=CALM) for kept in (
         (sends(), put()), (sends(), put(), forced()), (sends(), put(), forced(), forced(offset=299)),
