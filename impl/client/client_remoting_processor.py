@@ -21,6 +21,7 @@ from impl.common.message_const import (
     PROPERTY_CORRELATION_ID,
     PROPERTY_PRODUCER_GROUP,
     PROPERTY_REPLY_MESSAGE_ARRIVE_TIME,
+    PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
 )
 from impl.common.message_decoder import decode
 from impl.common.message_properties import string2_message_properties
@@ -29,6 +30,7 @@ from impl.common.util_all import uncompress
 from impl.decisions.flags import COMPRESSED_FLAG
 from impl.decisions.java_errors import JavaError, JavaRuntimeError
 from impl.decisions.message_queue import MessageQueue
+from impl.decisions.namespace import without_namespace
 from impl.ports.clock import Clock
 from impl.ports.remoting import Command, Connection
 
@@ -52,7 +54,8 @@ class JSONError(JavaRuntimeError):
 class ClientRemotingProcessor:
     """`client.impl.ClientRemotingProcessor`; rebalance_immediately, … -- methods of the instance.
 
-    select_producer -- group to producer. request_futures -- who waits for replies.
+    select_producer -- group to producer. request_futures -- who waits for replies. namespace -- of the instance; None:
+    it has none.
     """
 
     def __init__(
@@ -63,9 +66,11 @@ class ClientRemotingProcessor:
         get_consumer_status: Callable[[str, str], Mapping[MessageQueue, int]],
         select_producer: Callable[[str], CheckedProducer | None],
         request_futures: RequestFutureHolder,
+        namespace: str | None,
     ) -> None:
         """Serve one instance."""
         self.clock, self.select_producer, self.request_futures = clock, select_producer, request_futures
+        self.namespace = namespace
         self.rebalance_immediately = rebalance_immediately
         self._reset_offset, self._get_consumer_status = reset_offset, get_consumer_status
 
@@ -75,9 +80,13 @@ class ClientRemotingProcessor:
         Raises what the producer does: NullPointerError if it is none for transactions, RejectedExecutionError.
         """
         msg = decode(ByteBuffer(request.body))
-        group = None if msg is None else msg.get_property(PROPERTY_PRODUCER_GROUP)
+        if msg is None:
+            return
+        msg.topic = without_namespace(msg.topic, self.namespace) or ""
+        msg.transaction_id = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or None
+        group = msg.get_property(PROPERTY_PRODUCER_GROUP)
         producer = None if group is None else self.select_producer(group)
-        if producer is not None and msg is not None:
+        if producer is not None:
             producer.check_transaction_state(channel.remote_address, msg, request.header)
 
     def receive_reply_message(self, channel: Connection, request: Command) -> Command:  # noqa: ARG002  # a Handler

@@ -68,7 +68,7 @@ class MQClientInstance:
         self.remoting_client.update_name_server_address_list(config.namesrv_addrs)
         processor = ClientRemotingProcessor(
             node, self.rebalance_immediately, self._be_reset, self.get_consumer_status, self.producer_table.get,
-            manager.request_futures)
+            manager.request_futures, config.namespace)
         self.api = MQClientAPI(self.remoting_client, self.client_id, processor)
         self.routes = RouteTables(self.api, self.producer_table.values, self.consumer_table.values)
         self.admin = MQAdminImpl(self)

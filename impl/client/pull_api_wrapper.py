@@ -8,11 +8,18 @@ from impl.client.offset_store import FindBrokerResult
 from impl.common.byte_buffer import ByteBuffer
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_MAX_OFFSET, PROPERTY_MIN_OFFSET, PROPERTY_TAGS
+from impl.common.message_const import (
+    PROPERTY_MAX_OFFSET,
+    PROPERTY_MIN_OFFSET,
+    PROPERTY_TAGS,
+    PROPERTY_TRANSACTION_PREPARED,
+    PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX,
+)
 from impl.common.message_decoder import decodes
 from impl.common.pull_result import PullResult
 from impl.decisions.flags import FLAG_CLASS_FILTER, FLAG_COMMIT_OFFSET, clear_flag, has_flag
 from impl.decisions.java_errors import MQClientError
+from impl.decisions.java_text import parse_boolean
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import MASTER_ID
 from impl.decisions.pull_answer import PullStatus
@@ -108,6 +115,8 @@ class PullAPIWrapper:
         if is_found:
             found = tuple(msg for msg in records if _is_subscribed(subscription_data, msg))
             for msg in found:
+                if parse_boolean(msg.get_property(PROPERTY_TRANSACTION_PREPARED)):
+                    msg.transaction_id = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)
                 msg.broker_name = mq.broker_name
                 msg.put_property(PROPERTY_MIN_OFFSET, str(pull_result.min_offset))
                 msg.put_property(PROPERTY_MAX_OFFSET, str(pull_result.max_offset))

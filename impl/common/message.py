@@ -16,7 +16,8 @@ class MessageExt:
     queue_offset -- its place in the queue. properties -- in the order in which java.util.HashMap iterates them; None
     stands for a record without any.
     commit_log_offset -- of its record in the log; store_size -- bytes of that record, 0 for a message without one.
-    Times are ms since 1970. msg_id -- the broker's id, made of store host and log offset.
+    Times are ms since 1970. msg_id -- the broker's id, made of store host and log offset. transaction_id -- at a client
+    that was given a message of a transaction.
     """
 
     queue_offset: int
@@ -37,6 +38,7 @@ class MessageExt:
     body_crc: int = 0
     msg_id: str | None = None
     broker_name: str | None = None
+    transaction_id: str | None = None
 
     def get_property(self, name: str) -> str | None:
         """Message#getProperty."""

@@ -10,6 +10,7 @@ from impl.decisions.pull_answer import PullCode
 from impl.decisions.start_offset import NO_OFFSET
 from impl.events import (
     ConsumerShutDown,
+    ConsumerStarted,
     ConsumerStopping,
     MessageAppended,
     MessagesAnswered,
@@ -97,6 +98,7 @@ class pull_goes_on_where_it_is_told(Rule):
     about = "at client_id group mq"
     calm = True
 
+    pushed = Kept("at client_id group", begins=(ConsumerStarted,), ends=(ConsumerShutDown,))
     # Pulls that are not answered; which holding is judged, and where its next pull begins.
     asked = Kept(about, ends=(ConsumerShutDown,))
     next_offset = Kept(about, ends=(QueueDropped, QueueTaken, ConsumerShutDown))
@@ -112,7 +114,7 @@ class pull_goes_on_where_it_is_told(Rule):
         key = at, *event[:3]
         self.asked[key] = self.asked.get(key, 0) + 1
         offset = self.next_offset.pop(key, event.offset)
-        if event.offset != offset:
+        if event.offset != offset and key[:3] in self.pushed:
             yield self.told(f"{at} pulls {queue_text(event.mq)} from {event.offset}, and was told to go on at {offset}",
                             *key)
 

@@ -91,15 +91,16 @@ class transaction_result_says_what_became_of_it(Rule):
 
 
 class transaction_has_the_id_of_its_message(Rule):
-    """Who is to do a transaction is given a message whose transactionId is its unique id."""
+    """Who is to do a transaction, or is asked about it, is given a message whose transactionId is its unique id."""
 
-    cite = "DefaultMQProducerImpl#sendMessageInTransaction: setTransactionId"
+    cite = ("DefaultMQProducerImpl#sendMessageInTransaction: setTransactionId, "
+            "ClientRemotingProcessor#checkTransactionState: setTransactionId")
     about = "at group key"
 
     @on(events.TransactionAsked)
     def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
         if event.transaction_id not in (None, event.key):
-            yield self.told(f"{at} is to do the transaction of {event.key}, and is told that it is "
+            yield self.told(f"{at} is given {event.key} for its transaction, and told that this is "
                             f"{event.transaction_id or 'null'}", at, event.group, event.key)
 
 

@@ -454,5 +454,6 @@ PLANTED = (
     ("pull_goes_on_where_it_is_told", "repaired+seeded-next-pull-behind-the-last", "filtered", "calm", 0),
     ("timers_have_their_periods", "repaired+seeded-routes-are-old", "clustering", "calm", 0),
     ("masters_are_asked_for_locks", "repaired+seeded-slaves-are-asked-for-locks", "masterless_in_order", "calm", 0),
+    ("transaction_is_that_of_its_message", "repaired+seeded-checks-name-the-namespace", "sending_anyhow", "calm", 0),
     ("transaction_is_that_of_its_message", "repaired+seeded-half-topic-is-shown", "transactions", "calm", 0),
 )

@@ -66,7 +66,7 @@ class Transactions:
     async def check_local_transaction(self, msg: MessageExt) -> LocalTransactionState | None:
         """See TransactionListener: of some transactions it does not know at first, and says so in three ways."""
         key = msg.get_property(PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX) or ""
-        self.node.trace(TransactionAsked(self._group, key, True, None, self._content_of(msg)))
+        self.node.trace(TransactionAsked(self._group, key, True, msg.transaction_id or "", self._content_of(msg)))
         if zlib.crc32(key.encode()) % ONE_IN == 0 and key not in self._checked:
             self._checked.add(key)
             return self._answered(key, True, _unknown(key[::-1]))

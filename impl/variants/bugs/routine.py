@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace as replaced
 
 from impl.client.client_config import ClientConfig
+from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.mq_consumer_inner import MQConsumerInner
@@ -16,10 +17,12 @@ from impl.common.message_selector import MessageSelector
 from impl.common.pull_result import PullResult
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.node import Node
+from impl.ports.remoting import Command, Connection
 from impl.variants.variant import Variant, around
 
 Put = Callable[[MQConsumerInner, str, str | MessageSelector], SubscriptionData]
 Take = Callable[[PullCallback, PullResult], None]
+Check = Callable[[ClientRemotingProcessor, Connection, Command], None]
 Make = Callable[[MQClientInstance, Node, ClientConfig, MQClientManager], None]
 _TWO_MINUTES_MS = 120_000
 _IDEA = "an idea: what ports do otherwise"
@@ -72,6 +75,19 @@ def _find_anybody(original: Callable[..., FindBrokerResult | None]) -> Callable[
     return find_broker_address_in_subscribe
 
 
+@around(ClientRemotingProcessor, "check_transaction_state")
+def _call_it_as_brokers_do(original: Check) -> Check:
+    def check_transaction_state(self: ClientRemotingProcessor, channel: Connection, request: Command) -> None:
+        """Who is asked about a half message is shown its topic with the namespace."""
+        namespace, self.namespace = self.namespace, None
+        try:
+            original(self, channel, request)
+        finally:
+            self.namespace = namespace
+
+    return check_transaction_state
+
+
 BUGS = (
     Variant("seeded-first-expression-counts", "bug", "Who subscribes a topic again keeps the expression that he had.",
             _IDEA, replacements=(_keep_the_first,)),
@@ -81,4 +97,6 @@ BUGS = (
             replacements=(_ask_for_routes_now_and_then,)),
     Variant("seeded-slaves-are-asked-for-locks", "bug", "Who asks for locks asks a slave where there is no master.",
             _IDEA, replacements=(_find_anybody,)),
+    Variant("seeded-checks-name-the-namespace", "bug", "Who is asked about a half message sees its namespace.",
+            _IDEA, replacements=(_call_it_as_brokers_do,)),
 )

@@ -92,8 +92,8 @@ def counting(messages: int, size_bytes: int) -> Tables:
 
 
 GOES_ON = "pull_goes_on_where_it_is_told"
-TOLD = (taken(), pulled(100), (3, C, PullAnswered(ID, G, MQ, 0, 110)))
-LATE = (taken(), pulled(100), DROPPED, taken(ms=5))
+TOLD = (STARTED, taken(), pulled(100), (3, C, PullAnswered(ID, G, MQ, 0, 110)))
+LATE = (STARTED, taken(), pulled(100), DROPPED, taken(ms=5))
 STALE = (6, C, PullAnswered(ID, G, MQ, 0, 110))
 
 HISTORIES = (
@@ -154,15 +154,16 @@ HISTORIES = (
     Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, pulled(110), pulled(102)),
             says="from 102, and was told to go on at 110"),
     Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, pulled(102)), kept_views=FAILS),
-    Written(GOES_ON, (*TOLD, pulled(102)), (taken(), pulled(100), (3, C, PullFailed(ID, G, MQ)), pulled(102))),
+    Written(GOES_ON, (*TOLD, pulled(102)), (STARTED, taken(), pulled(100), (3, C, PullFailed(ID, G, MQ)), pulled(102))),
     *(Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD, *ended, pulled(102))) for ended in (
         (DROPPED,), (taken(ms=4),), ((4, C, ConsumerShutDown(ID, G)),))),
     # One pull of two is answered, and nobody knows which.
-    Written(GOES_ON, (taken(), pulled(90), pulled(100), STALE, STALE, pulled(102)),
-            (taken(), pulled(90), pulled(100), STALE, pulled(102))),
+    Written(GOES_ON, (STARTED, taken(), pulled(90), pulled(100), STALE, STALE, pulled(102)),
+            (STARTED, taken(), pulled(90), pulled(100), STALE, pulled(102))),
     # The answer to a pull of the former holding.
     Written(GOES_ON, (*LATE, STALE, pulled(100), STALE, pulled(102)), (*LATE, STALE, pulled(100))),
     Written(GOES_ON, (*LATE, pulled(100), STALE, STALE, pulled(100), STALE, pulled(102)),
             (*LATE, pulled(100), STALE, STALE, pulled(102))),
     Written(GOES_ON, (*TOLD, pulled(102)), (*TOLD[1:], pulled(102))),
+    Written(GOES_ON, (*TOLD, pulled(102)), (STARTED, *TOLD[2:], pulled(102))),
 )
