@@ -205,3 +205,20 @@ class suspended_members_take_nothing(Rule):
         waited_ms = ms - self.suspended_ms.get(key, ms)
         if waited_ms > deadlines.handled(self.bounds) and is_suspended(self.views, *key):
             yield self.told(f"{at} takes {event.mq.text}, {waited_ms} ms after {event.group} was suspended there", *key)
+
+
+class producer_says_goodbye(Rule):
+    """Where nothing fails no broker that runs lists a producer that has stopped."""
+
+    cite = "DefaultMQProducerImpl#shutdown: unregisterProducer, MQClientInstance#unregisterClient"
+    about = "at group broker"
+    calm = True
+
+    listed = Kept("broker client_id group", machine="broker", begins=(events.ProducerRegistered,),
+                  ends=(events.ProducerForgotten, Match(events.BrokerStopping, of="broker")))
+
+    @on(events.ProducerShutDown)
+    def stops(self, _: int, at: str, event: events.ProducerShutDown) -> Iterator[Told]:
+        for broker, client_id, group in self.listed:
+            if (client_id, group) == (event.client_id, event.group):
+                yield self.told(f"{at} has stopped its producer in {group}, and {broker} lists it", at, group, broker)

@@ -223,3 +223,15 @@ class committed_offset_survives_its_broker(Rule):
             if must and event.broker_id == MASTER_ID and found not in may:
                 sentence = f"{at} starts with {found} for queue {key[3]} of {key[2]}, where {max(may)} was kept"
                 yield self.told(sentence, *key, since_ms=ended_ms)
+
+
+class broadcaster_commits_nowhere(Rule):
+    """Who broadcasts keeps his offsets himself: he sends none to a broker, neither with a pull nor by a timer."""
+
+    cite = "LocalFileOffsetStore#persistAll, DefaultMQPushConsumerImpl#pullMessage: commitOffsetEnable"
+    about = "at group"
+
+    @on(events.PullSuspended, events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.PullSuspended | events.OffsetSent) -> Iterator[Told]:
+        if (isinstance(event, events.OffsetSent) or event.commits) and self.facts.broadcasts(at, event.group):
+            yield self.told(f"{at} broadcasts, and commits an offset of {queue_text(event.mq)}", at, event.group)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from impl import events
-from impl.decisions.names import DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
 from invariants.rules.answers import ROLLBACK, has_failed, is_put_back
@@ -123,6 +123,25 @@ class retries_wait_longer_each_time(Rule):
 def rest_of(asked_ms: int) -> int:
     """How long a queue rests for which so much was asked."""
     return min(max(asked_ms, deadlines.LEAST_REST_MS), deadlines.GREATEST_REST_MS)
+
+
+class sent_back_is_taken(Rule):
+    """Where nothing fails a broker takes what is sent back to it: no consumer has to send a message itself.
+
+    Who reads in order sends what it gives up itself.
+    """
+
+    cite = "SendMessageProcessor#asyncConsumerSendMsgBack, DefaultMQPushConsumerImpl#sendMessageBack"
+    about = "at key"
+    calm = True
+
+    @on(events.SendAttempted)
+    def sends(self, _: int, at: str, event: events.SendAttempted) -> Iterator[Told]:
+        group = event.mq.topic.removeprefix(RETRY_GROUP_TOPIC_PREFIX)
+        is_anew = event.group == CLIENT_INNER_PRODUCER_GROUP and group != event.mq.topic
+        if is_anew and not self.facts.is_orderly(at, group):
+            yield self.told(f"{at} sends {event.key} to {event.mq.topic} itself: no broker has taken it back", at,
+                            event.key)
 
 
 class suspended_queue_rests(Rule):

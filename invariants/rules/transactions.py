@@ -198,3 +198,28 @@ class given_up_can_be_found(Duty):
     def ends(self, _: int, at: str, event: events.EndTransactionTaken) -> None:
         if event.state != _NOBODY_KNOWS:
             self.pay((at, event.key))
+
+
+class end_of_transaction_reaches_its_broker(Duty):
+    """Where nothing fails a broker that has a half message hears at once what its producer says of the transaction."""
+
+    cite = "DefaultMQProducerImpl#endTransaction, #checkTransactionState: endTransactionOneway"
+    calm = True
+    about = "at key"
+    within_ms = deadlines.soon
+    paid_by = (Match(events.BrokerStopping, of=""),)
+    late = "{at} has said what became of {key}, and no broker that has it has heard that for {waited_ms} ms"
+
+    # Who has which half message since he runs: clients are not connected yet to a broker that has just started.
+    holds = Kept("broker key", machine="broker", ends=(Match(events.BrokerStopping, of="broker"),), begins=(
+        Match(events.MessageAppended, having=lambda one: one.topic == RMQ_SYS_TRANS_HALF_TOPIC),))
+
+    @on(events.HalfMessageEnded)
+    def ends(self, ms: int, at: str, event: events.HalfMessageEnded) -> None:
+        if any(key == event.key for _, key in self.holds):
+            self.owe((at, event.key), ms)
+
+    @on(events.EndTransactionTaken)
+    def is_heard(self, _: int, at: str, event: events.EndTransactionTaken) -> None:
+        for key in [key for key in self.owed if key[1] == event.key and (at, event.key) in self.holds]:
+            self.pay(key)

@@ -1,25 +1,39 @@
-"""Seeded bugs of what clients do again and again: they subscribe, pull, lock, and have timers."""
+"""Seeded bugs of what is done again and again: to subscribe, pull and commit, to lock, to send back, to say goodbye."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace as replaced
 
+from impl.broker.refusal import Refusal
+from impl.broker.send_message_back import SendMessageBack
 from impl.client.client_config import ClientConfig
 from impl.client.client_remoting_processor import ClientRemotingProcessor
 from impl.client.mq_client_instance import MQClientInstance
 from impl.client.mq_client_manager import MQClientManager
 from impl.client.mq_consumer_inner import MQConsumerInner
-from impl.client.offset_store import FindBrokerResult
+from impl.client.offset_store import FindBrokerResult, ReadOffsetType
 from impl.client.pull_callback import PullCallback
+from impl.client.push_consumer import DefaultMQPushConsumerImpl
+from impl.client.rebalance import PullRequest
 from impl.client.route_tables import RouteTables
+from impl.client.send_result import LocalTransactionState, SendResult
+from impl.client.transaction_mq_producer import TransactionMQProducerImpl
+from impl.common.headers import PullMessageRequestHeader
 from impl.common.message_selector import MessageSelector
 from impl.common.pull_result import PullResult
+from impl.common.request_code import ResponseCode
+from impl.decisions.flags import FLAG_COMMIT_OFFSET
+from impl.decisions.java_errors import JavaError, not_null
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.node import Node
 from impl.ports.remoting import Command, Connection
-from impl.variants.variant import Variant, around
+from impl.store.message_ext_broker_inner import MessageExtBrokerInner
+from impl.variants.variant import Variant, around, replace
 
+Back = Callable[[SendMessageBack, Command], Awaitable[MessageExtBrokerInner | None]]
+End = Callable[[TransactionMQProducerImpl, SendResult, LocalTransactionState, JavaError | None], Awaitable[None]]
+Header = Callable[[DefaultMQPushConsumerImpl, PullRequest, SubscriptionData], Awaitable[PullMessageRequestHeader]]
 Put = Callable[[MQConsumerInner, str, str | MessageSelector], SubscriptionData]
 Take = Callable[[PullCallback, PullResult], None]
 Check = Callable[[ClientRemotingProcessor, Connection, Command], None]
@@ -88,6 +102,61 @@ def _call_it_as_brokers_do(original: Check) -> Check:
     return check_transaction_state
 
 
+@around(DefaultMQPushConsumerImpl, "_pull_header")
+def _commit_with_each_pull(original: Header) -> Header:
+    async def _pull_header(
+        self: DefaultMQPushConsumerImpl, pull_request: PullRequest, subscription_data: SubscriptionData,
+    ) -> PullMessageRequestHeader:
+        """A pull says how far its queue is read, whoever keeps that."""
+        header = await original(self, pull_request, subscription_data)
+        offset = await self.offset_store.read_offset(
+            pull_request.message_queue, ReadOffsetType.READ_FROM_MEMORY, self.node)
+        if offset <= 0:
+            return header
+        return header._replace(commit_offset=offset, sys_flag=header.sys_flag | FLAG_COMMIT_OFFSET)
+
+    return _pull_header
+
+
+@around(SendMessageBack, "_message")
+def _take_it_back_once(original: Back) -> Back:
+    async def _message(self: SendMessageBack, request: Command) -> MessageExtBrokerInner | None:
+        """Who sends a message back for the second time may not write to the retry topic."""
+        message = await original(self, request)
+        if message is not None and message.reconsume_times > 1:
+            raise Refusal(ResponseCode.NO_PERMISSION, "no permission")
+        return message
+
+    return _message
+
+
+@replace(MQClientInstance, "unregister_producer")
+async def _leave_in_silence(self: MQClientInstance, group: str, *, synchronized: bool) -> None:
+    """A producer that stops tells no broker."""
+    del synchronized
+    self.producer_table.remove(group)
+
+
+@replace(RouteTables, "note_broker_version")
+def _note_no_version(self: RouteTables, broker_name: str, addr: str, version: int) -> None:
+    """What brokers say of their versions is not heard."""
+    del self, broker_name, addr, version
+
+
+@around(TransactionMQProducerImpl, "end_transaction")
+def _tell_the_first_broker(original: End) -> End:
+    async def end_transaction(
+        self: TransactionMQProducerImpl, result: SendResult, state: LocalTransactionState,
+        local_error: JavaError | None,
+    ) -> None:
+        """What became of a transaction is told the first broker of the table."""
+        (first, _), *_rest = self.instance.routes.broker_addr_table.entries()
+        mq = not_null(result.message_queue)._replace(broker_name=first)
+        await original(self, replaced(result, message_queue=mq), state, local_error)
+
+    return end_transaction
+
+
 BUGS = (
     Variant("seeded-first-expression-counts", "bug", "Who subscribes a topic again keeps the expression that he had.",
             _IDEA, replacements=(_keep_the_first,)),
@@ -99,4 +168,14 @@ BUGS = (
             _IDEA, replacements=(_find_anybody,)),
     Variant("seeded-checks-name-the-namespace", "bug", "Who is asked about a half message sees its namespace.",
             _IDEA, replacements=(_call_it_as_brokers_do,)),
+    Variant("seeded-broadcasters-commit", "bug", "Who broadcasts commits with his pulls.", _IDEA,
+            replacements=(_commit_with_each_pull,)),
+    Variant("seeded-second-send-back-is-refused", "bug", "A broker refuses what comes back for the second time.",
+            "apache/rocketmq #7909", replacements=(_take_it_back_once,)),
+    Variant("seeded-producers-leave-in-silence", "bug", "A producer that stops tells no broker.", _IDEA,
+            replacements=(_leave_in_silence,)),
+    Variant("seeded-versions-are-not-noted", "bug", "A client does not know the versions of its brokers.", _IDEA,
+            replacements=(_note_no_version,)),
+    Variant("seeded-first-broker-is-told", "bug", "What became of a transaction is told the first broker.", _IDEA,
+            replacements=(_tell_the_first_broker,)),
 )

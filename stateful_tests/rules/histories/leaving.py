@@ -21,6 +21,10 @@ from impl.events import (
     OffsetUpdated,
     PollerShutDown,
     PollerStopping,
+    ProcessKilled,
+    ProducerForgotten,
+    ProducerRegistered,
+    ProducerShutDown,
     QueueTaken,
     TimerJobBegan,
     TimerJobEnded,
@@ -120,6 +124,9 @@ def takes(ms: int) -> Told:
     return ms, C, QueueTaken(ID, G, MQ, 0)
 
 
+PRODUCES, FORGOTTEN = (0, A, ProducerRegistered(A, "P", ID, AT)), (1, A, ProducerForgotten(A, "P", ID, AT))
+HAS_STOPPED = (2, C, ProducerShutDown(ID, "P"))
+
 HISTORIES = (
     Written(COMMITS, LEAVES, (started(), settled(7), sent(7), STOPS, goodbye()), views=known(),
             says="has not committed 7 of queue 0"),
@@ -178,4 +185,12 @@ HISTORIES = (
             views=Tables(consumers=[PAUSED]), bounds=CALM),
     Written("suspended_members_take_nothing", (SUSPENDED, takes(LONG_MS)), (takes(LONG_MS),),
             views=Tables(consumers=[PAUSED]), bounds=CALM),
+    *(Written("producer_says_goodbye", (PRODUCES, *broken, HAS_STOPPED), (PRODUCES, *kept, HAS_STOPPED),
+              says="c1 has stopped its producer in P, and broker-a lists it") for broken, kept in (
+        ((), (FORGOTTEN,)), ((), ((1, A, BrokerStopping(A)),)), ((), ((1, A, ProcessKilled(1, power_loss=False)),)),
+        (((1, "broker-b", BrokerStopping("broker-b")),), (FORGOTTEN,)),
+        (((1, A, FORGOTTEN[2]._replace(group="Q")),), (FORGOTTEN,)))),
+    Written("producer_says_goodbye", (PRODUCES, HAS_STOPPED), (PRODUCES, (2, C, ProducerShutDown("c2@1", "P")))),
+    Written("producer_says_goodbye", (PRODUCES, HAS_STOPPED), (PRODUCES, (2, C, ProducerShutDown(ID, "Q")))),
+    Written("producer_says_goodbye", (PRODUCES, HAS_STOPPED), (PRODUCES, HAS_STOPPED), kept_views=Tables(calm=False)),
 )

@@ -9,6 +9,7 @@ from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerShutDown,
     BrokerStarted,
+    ConsumerStarted,
     DiskFilled,
     GroupOffsetsRemoved,
     OffsetAnswered,
@@ -37,6 +38,10 @@ MUCH_LATER = (300_010, B, BrokerStarted(B, B, 0))
 RESET = (2, C, OffsetReset(C, G, MQ, 4))
 ASKED = (1, C, PullSuspended(C, G, MQ, 5))
 ASKED_BEFORE_ALL = (1, C, PullSuspended(C, G, MQ, -1))
+WITH_A_PULL = (1, C, ASKED[2]._replace(commits=True))
+BY_A_TIMER = (1, C, OffsetSent(C, G, MQ, 5))
+BROADCASTS, BROADCASTS_TOO = (
+    (0, C, ConsumerStarted(C, group, "BROADCASTING", orderly=False)) for group in (G, "H"))
 CORRECTED = (2, C, OffsetCorrected(C, G, MQ, 4))
 LATE = (4, B, OffsetCommitted(B, G, "orders", 0, 9, AT)), (5, B, OffsetCommitted(B, G, "orders", 0, 4, AT))
 TOO_LATE = tuple((ms + 5_000, at, event) for ms, at, event in LATE)
@@ -176,4 +181,7 @@ HISTORIES = (
             (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
     Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER),
             (START, committed(123_001, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER), views=HAS_NONE, kept_views=HAS_NONE),
+    *(Written("broadcaster_commits_nowhere", (BROADCASTS, broken), kept, says="c1 broadcasts, and commits")
+      for broken, kept in ((WITH_A_PULL, (WITH_A_PULL,)), (WITH_A_PULL, (BROADCASTS, ASKED)),
+                           (BY_A_TIMER, (BY_A_TIMER,)), (BY_A_TIMER, (BROADCASTS_TOO, BY_A_TIMER)))),
 )

@@ -16,6 +16,7 @@ from impl.events import (
     ConnectionMade,
     ConsumerRegistered,
     ConsumerShutDown,
+    ConsumerStarted,
     ConsumerStopping,
     HeldPullAnswered,
     MessageAppended,
@@ -123,6 +124,8 @@ ANSWERED = (3, A, HeldPullAnswered(A, "c1:1", 5))
 SOUGHT, HAS = (3, C, QueueSought(G, MQ, 7)), (3, C, QueuesHeld(ID, G, frozenset({MQ})))
 HAS_NONE, HAS_NONE_THERE = ((3, at, QueuesHeld(ID, G, frozenset({MQ2}))) for at in (C, C2))
 DIES, DIES_THERE = ((3, at, ProcessKilled(1, power_loss=False)) for at in (C, A))
+
+UNORDERED, IN_ORDER = ((0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly)) for orderly in (False, True))
 
 HISTORIES = (
     Written("given_up_after_all_attempts", (given(1, 1), dead(2)), (given(1, 2), dead(2)), causes=(),
@@ -311,4 +314,9 @@ HISTORIES = (
             (NAMED, HELD, HAS_NONE, HAS_NONE, pulled(4))),
     Written("held_pull_is_waited_for", (NAMED, HELD, (3, "broker-b", BrokerStopping("broker-b")), pulled(4)),
             (NAMED, HELD, ENDS, pulled(4))),
+    Written("sent_back_is_taken", (ANEW,), (ANEW,), kept_views=Tables(calm=False),
+            says="c1 sends k to %RETRY%G itself: no broker has taken it back"),
+    Written("sent_back_is_taken", (UNORDERED, ANEW), (IN_ORDER, ANEW)),
+    Written("sent_back_is_taken", (ANEW,), ((2, C, ANEW[2]._replace(group="P")),)),
+    Written("sent_back_is_taken", (ANEW,), ((2, C, ANEW[2]._replace(mq=MQ)),)),
 )

@@ -6,8 +6,11 @@ from typing import Any
 
 import invariants.rules.transactions  # noqa: F401  # declares the rules
 from impl.events import (
+    BrokerStopping,
     EndTransactionTaken,
+    HalfMessageEnded,
     MessageAppended,
+    ProcessKilled,
     SendAnswered,
     SendAsked,
     SendTold,
@@ -79,6 +82,10 @@ def later(ms: int, told: Told) -> Told:
     return ms, *told[1:]
 
 
+HEARD = "end_of_transaction_reaches_its_broker"
+SAYS = (4, P, HalfMessageEnded(f"{P}@1", G, "k", COMMIT))
+STOPS = (4, A, BrokerStopping(A))
+
 HISTORIES = (
     *(Written(GIVEN_UP, THRICE, (*THRICE, ended), views=ASKED_TWICE, bounds=CALM, says="has asked 2 times about k")
       for ended in (put(CHECK_MAX), ends(COMMIT), ends(ROLLBACK, checked=True))),
@@ -126,4 +133,14 @@ HISTORIES = (
     Written("half_message_is_not_delayed", (asked(half=True), put(DELAYED)), (asked(half=True), put())),
     Written("half_message_is_not_delayed", (asked(half=True), put(), put(DELAYED)),
             (asked(half=True), put(), put("orders"), put(DELAYED))),
+    Written(HEARD, (put(), SAYS), (put(), SAYS, ends(COMMIT)), bounds=CALM, says="no broker that has it has heard"),
+    Written(HEARD, (put(), SAYS), (put(), SAYS), bounds=CALM, kept_views=Tables(calm=False)),
+    *(Written(HEARD, (put(), SAYS), kept, bounds=CALM) for kept in (
+        (SAYS,), (put("orders"), SAYS), (put(), STOPS, SAYS), (put(), (2, A, ProcessKilled(1, power_loss=False)), SAYS),
+        (put(), SAYS, STOPS), (put(), (4, P, SAYS[2]._replace(key="j"))))),
+    # A broker without it has heard it, or it is of another message; one of two that have it has heard it.
+    Written(HEARD, (put(), SAYS, (5, B, ends(COMMIT)[2]._replace(broker=B))),
+            (put(), put(at=B), SAYS, (5, B, ends(COMMIT)[2]._replace(broker=B))), bounds=CALM),
+    Written(HEARD, (put(), SAYS, (5, A, ends(COMMIT)[2]._replace(key="j"))), (put(), SAYS, ends(ROLLBACK)),
+            bounds=CALM),
 )
