@@ -12,7 +12,7 @@ from impl.broker.ha_threads import HAThreads
 from impl.broker.reported_message_store import ReportedMessageStore
 from impl.decisions.java_errors import JavaError
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
-from impl.events import DelayLevelEnded, LogExpired
+from impl.events import DelayLevelEnded, GroupCommitted, LogExpired
 from impl.ports.node import Node
 from impl.ports.threads import Signal
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -130,9 +130,13 @@ class StoreThreads:
         while not self.store.stopped:
             await self.node.wait(self._commit, _NO_PUT_MS)
             service.swap_requests()
+            is_waited_for = service.has_requests()
             await self.node.force_delay()
             service.do_commit()
             self._flushed()
+            if is_waited_for:
+                log = self.store.commit_log.mapped_file_queue
+                self.node.trace(GroupCommitted(self.node.name, log.flushed_where))
 
     def _flushed(self) -> None:
         """Say so, and wake the dispatcher if it has left something."""

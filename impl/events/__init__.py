@@ -190,6 +190,7 @@ from impl.events.sending import (
 )
 from impl.events.store import (
     DelayLevelEnded as DelayLevelEnded,
+    GroupCommitted as GroupCommitted,
     LogCopied as LogCopied,
     LogExpired as LogExpired,
     LogFlushed as LogFlushed,

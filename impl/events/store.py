@@ -89,6 +89,16 @@ class LogFlushed(NamedTuple):
     offset: int
 
 
+class GroupCommitted(NamedTuple):
+    """CommitLog.GroupCommitService#doCommit: a round in which somebody waited has ended.
+
+    offset -- up to where the log counts as flushed.
+    """
+
+    broker: str
+    offset: int
+
+
 class LogExpired(NamedTuple):
     """MappedFileQueue#deleteExpiredFile: the oldest files of the log are gone; min_offset -- where it begins now."""
 

@@ -116,8 +116,9 @@ class transaction_is_that_of_its_message(Rule):
     @on(events.TransactionAsked)
     def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
         if event.content not in (None, self.contents.get((event.key,), event.content)):
-            yield self.told(f"{at} is given {event.key} {'to tell' if event.checked else 'to do'} its transaction, and "
-                            "it is not as it was sent", at, event.group, event.key)
+            what = "tell of" if event.checked else "do"
+            yield self.told(f"{at} is given {event.key} to {what} its transaction, and it is not as it was sent",
+                            at, event.group, event.key)
 
 
 class transaction_is_run_when_its_message_is_safe(Rule):

@@ -15,7 +15,7 @@ def _told_of(loaded: events.StoreLoaded | None, *, waits: bool) -> dict[type, in
     """What a broker reports, and how often, before the thread is done that answers who waits for it."""
     if loaded is None or not waits:
         return {}
-    rounds = {events.LogFlushed: 2 * (loaded.flush_disk_type == _SYNC_FLUSH),  # a force may have begun before the put
+    rounds = {events.GroupCommitted: 2 * (loaded.flush_disk_type == _SYNC_FLUSH),  # one may have begun before the put
               events.ReplicaReported: 1 * (loaded.broker_role == _SYNC_MASTER)}
     return {kind: count for kind, count in rounds.items() if count}
 
@@ -81,8 +81,8 @@ class stored_message_is_answered(Duty):
                 event.commit_log_offset + event.size, _told_of(self.loaded.get((at,)), waits=event.waits))
             self._safe(ms, at)
 
-    @on(events.LogFlushed, events.ReplicaReported)
-    def goes_on(self, ms: int, at: str, event: events.LogFlushed | events.ReplicaReported) -> None:
+    @on(events.GroupCommitted, events.ReplicaReported)
+    def goes_on(self, ms: int, at: str, event: events.GroupCommitted | events.ReplicaReported) -> None:
         for key, (end, left) in self.unsafe.items():
             if key[0] == at and end <= event.offset and left.get(type(event)):
                 left[type(event)] -= 1

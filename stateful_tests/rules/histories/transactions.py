@@ -119,7 +119,7 @@ HISTORIES = (
     Written("transaction_has_the_id_of_its_message", (given(""),), (given("k"),), says="told that this is null"),
     Written("transaction_has_the_id_of_its_message", (given("j"),), (given(None),), says="told that this is j"),
     *(Written(SHOWN, (asked(half=True), shown(8, checked=checked)), (asked(half=True), shown(7, checked=checked)),
-              says=f"is given k {what} its transaction") for checked, what in ((True, "to tell"), (False, "to do"))),
+              says=f"is given k to {what} its transaction") for checked, what in ((True, "tell of"), (False, "do"))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(None))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=False), shown(8))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(8, "j"))),

@@ -11,7 +11,7 @@ from impl.events import (
     BrokerStopping,
     ConnectionSevered,
     ConsumerShutDown,
-    LogFlushed,
+    GroupCommitted,
     MessageAppended,
     PartitionBegan,
     ProcessKilled,
@@ -51,7 +51,7 @@ def put(ms: int = 5, key: str | None = "k", at: str = B, *, waits: bool = True) 
 
 def forced(ms: int = 5, offset: int = 300, at: str = B) -> Told:
     """A round of a broker has forced its log."""
-    return ms, at, LogFlushed(at, offset)
+    return ms, at, GroupCommitted(at, offset)
 
 
 def copied(ms: int = 5, offset: int = 300, at: str = B) -> Told:
