@@ -11,6 +11,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRANS_HALF_TOPIC,
 )
 from invariants.rules import deadlines
+from invariants.rules.excuse import Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
@@ -107,11 +108,21 @@ class transaction_has_the_id_of_its_message(Rule):
 class transaction_is_that_of_its_message(Rule):
     """Who is to do a transaction, or is asked what became of it, is given the message as it was sent, topic and all."""
 
+    shipped = "violated: T5 a half message that is put back loses its flag"
     cite = "AbstractTransactionalMessageCheckListener#sendCheckMessage: PROPERTY_REAL_TOPIC, #checkTransactionState"
     about = "at group key"
+    excuses = (cause("T5", "its broker has put it back, to ask about it",
+                     when=lambda rule, told: len(rule.halves.get(told.about[2:], ())) > 1),)
 
+    # Where brokers have put half messages, again and again.
+    halves = Kept("key", survives="all")
     contents = Kept("key", survives="all", value=lambda _, event: event.contents[0], begins=(
         Match(events.SendAsked, having=lambda one: one.half),))
+
+    @on(events.MessageAppended)
+    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
+        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
+            self.halves.setdefault((event.key,), set()).add((at, event.commit_log_offset))
 
     @on(events.TransactionAsked)
     def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
@@ -209,6 +220,8 @@ class end_of_transaction_reaches_its_broker(Duty):
     about = "at key"
     within_ms = deadlines.soon
     paid_by = (Match(events.BrokerStopping, of=""),)
+    excuses = (Excuse("what was sent on a connection that has ended is lost", by=Match(events.ConnectionMade, of="at"),
+                      lasts=deadlines.soon),)
     late = "{at} has said what became of {key}, and no broker that has it has heard that for {waited_ms} ms"
 
     # Who has which half message since he runs: clients are not connected yet to a broker that has just started.

@@ -47,19 +47,19 @@ class stored_message_is_answered(Duty):
 
     # How a broker stores; who waits for an answer of whom; where a record ends, and what is still to be reported of it.
     loaded = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event)
-    asks = Kept("key", survives="all")
+    asks = Kept("at key")
     unsafe = Kept("broker at key", machine="broker", ends=(events.SendAnswered,))
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> None:
         self._waits_no_more(at, event.key)
         if not event.oneway:
-            self.asks[_last(event.key),] = at, event.mq.broker_name
+            self.asks[at, _last(event.key)] = event.mq.broker_name
 
     @on(events.SendAnswered)
     def is_answered(self, _: int, at: str, event: events.SendAnswered) -> None:
-        if self.asks.get((event.key,)) == (at, self.facts.broker_name(event.broker)):
-            del self.asks[event.key,]
+        if self.asks.get((at, event.key)) == self.facts.broker_name(event.broker):
+            del self.asks[at, event.key]
 
     @on(events.SendFailed)
     def fails(self, _: int, at: str, event: events.SendFailed) -> None:
@@ -67,19 +67,19 @@ class stored_message_is_answered(Duty):
 
     def _waits_no_more(self, client: str, key: str) -> None:
         """For the answer to an earlier attempt."""
-        self.asks.pop((_last(key),), None)
+        self.asks.pop((client, _last(key)), None)
         for table in (self.unsafe, self.owed):
             for one in [one for one in table if one[1:] == (client, _last(key))]:
                 del table[one]
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
-        client, asked = self.asks.get((event.key,), ("", ""))
-        if client and asked == self.facts.broker_name(at):
-            del self.asks[event.key,]  # what comes behind it are copies
-            self.unsafe[at, client, event.key] = (
+        for client, key in [one for one, asked in self.asks.items() if one[1] == event.key
+                            and asked == self.facts.broker_name(at)]:
+            del self.asks[client, key]  # what comes behind it are copies
+            self.unsafe[at, client, key] = (
                 event.commit_log_offset + event.size, _told_of(self.loaded.get((at,)), waits=event.waits))
-            self._safe(ms, at)
+        self._safe(ms, at)
 
     @on(events.GroupCommitted, events.ReplicaReported)
     def goes_on(self, ms: int, at: str, event: events.GroupCommitted | events.ReplicaReported) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import invariants.rules.transactions  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerStopping,
+    ConnectionMade,
     EndTransactionTaken,
     HalfMessageEnded,
     MessageAppended,
@@ -121,6 +122,8 @@ HISTORIES = (
     *(Written(SHOWN, (asked(half=True), shown(8, checked=checked)), (asked(half=True), shown(7, checked=checked)),
               says=f"is given k to {what} its transaction") for checked, what in ((True, "tell of"), (False, "do"))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(None))),
+    *(Written(SHOWN, (asked(half=True), *puts, shown(8)), (asked(half=True), *puts, shown(7)), causes=causes)
+      for puts, causes in (((put(), put(offset=5)), ("T5",)), ((put(), put()), ()), ((put(), put("orders", 5)), ()))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=False), shown(8))),
     Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(8, "j"))),
     *(Written("producer_is_asked_of_its_own", (asked(half=True, group="shop%P"), is_asked),
@@ -138,6 +141,8 @@ HISTORIES = (
     *(Written(HEARD, (put(), SAYS), kept, bounds=CALM) for kept in (
         (SAYS,), (put("orders"), SAYS), (put(), STOPS, SAYS), (put(), (2, A, ProcessKilled(1, power_loss=False)), SAYS),
         (put(), SAYS, STOPS), (put(), (4, P, SAYS[2]._replace(key="j"))))),
+    Written(HEARD, (put(), SAYS, (5, B, ConnectionMade(A, f"{B}:1"))),
+            (put(), SAYS, (5, P, ConnectionMade(A, f"{P}:1"))), bounds=CALM),
     # A broker without it has heard it, or it is of another message; one of two that have it has heard it.
     Written(HEARD, (put(), SAYS, (5, B, ends(COMMIT)[2]._replace(broker=B))),
             (put(), put(at=B), SAYS, (5, B, ends(COMMIT)[2]._replace(broker=B))), bounds=CALM),

@@ -82,6 +82,7 @@ HISTORIES = (
     # Nobody waits.
     *(Written(RULE, SENT, (NAMED, ASYNC, *kept), bounds=CALM) for kept in (
         (put(),), (sends(oneway=True), put()), (sends(key="k2"), put()), (sends(to="broker-b"), put()),
+        (sends(), (2, P, ProcessKilled(1, power_loss=False)), put()),
         (sends(), put(key=None)), (sends(), put(at=OTHER)), (sends(), answered(2), put()), (sends(), fails(2), put()))),
     *(Written(RULE, (NAMED, ASYNC, sends(), other, put()), (NAMED, ASYNC, sends(), answered(2), put()), bounds=CALM)
       for other in (answered(2, "k2"), answered(2, broker=OTHER), answered(2, to=C2))),
