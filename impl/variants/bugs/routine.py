@@ -94,10 +94,8 @@ def _call_it_as_brokers_do(original: Check) -> Check:
     def check_transaction_state(self: ClientRemotingProcessor, channel: Connection, request: Command) -> None:
         """Who is asked about a half message is shown its topic with the namespace."""
         namespace, self.namespace = self.namespace, None
-        try:
-            original(self, channel, request)
-        finally:
-            self.namespace = namespace
+        original(self, channel, request)
+        self.namespace = namespace
 
     return check_transaction_state
 
