@@ -371,8 +371,7 @@ class settled_is_written(Duty):
 class held_queue_is_worked_on(Duty):
     """No consumer that runs holds a queue for longer than a minute without a pull of it at a broker.
 
-    By its clock it sees that a pull is not answered any more. A broker that has just started may wait for the leases of
-    its former life.
+    By its clock it sees that a pull is not answered any more.
     """
 
     shipped = "violated: U5 a member is suspended, U9 a broadcaster waits for a lock"
@@ -384,6 +383,8 @@ class held_queue_is_worked_on(Duty):
     excuses = (
         Excuse("its consumer gives it up", by=QueueDropped),
         Excuse("its consumer shuts down", by=ConsumerStopping),
+        Excuse("its broker has just started, and may wait for the leases of its former life",
+               by=Match(BrokerStarted, of="broker_name"), lasts=deadlines.lease_is_over),
         Excuse("another client has its lock",
                when=lambda rule, told: rule.facts.locked_for(*told.about[2:4]) not in (None, told.about[1])),
         cause("U5", "its consumer was suspended",
@@ -391,17 +392,7 @@ class held_queue_is_worked_on(Duty):
     )
 
     suspended_ms = Kept("at client_id group")
-    started_ms = Kept("broker_name", survives="all", begins=(BrokerStarted,))
     _now_ms = 0
-
-    @after(BrokerStarted)
-    def starts(self, _: int, __: str, event: BrokerStarted) -> None:
-        for key in [key for key in self.owed if key[4] == event.broker_name]:
-            self._wait_for_leases(key)
-
-    def _wait_for_leases(self, key: tuple[Any, ...]) -> None:
-        over_ms = self.started_ms.get((key[4],), -inf) + deadlines.lease_is_over(self.bounds)
-        self.count_from(key, over_ms - self._limit_ms)
 
     @on(QueueTaken, PullAnswered, PullSuspended)
     def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered | PullSuspended) -> None:
@@ -414,7 +405,6 @@ class held_queue_is_worked_on(Duty):
         holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
         if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
-            self._wait_for_leases((at, *event[:3], event.mq.broker_name))
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty."""
