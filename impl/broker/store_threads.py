@@ -130,13 +130,10 @@ class StoreThreads:
         while not self.store.stopped:
             await self.node.wait(self._commit, _NO_PUT_MS)
             service.swap_requests()
-            is_waited_for = service.has_requests()
             await self.node.force_delay()
             service.do_commit()
             self._flushed()
-            if is_waited_for:
-                log = self.store.commit_log.mapped_file_queue
-                self.node.trace(GroupCommitted(self.node.name, log.flushed_where))
+            self.node.trace(GroupCommitted(self.node.name, self.store.commit_log.mapped_file_queue.flushed_where))
 
     def _flushed(self) -> None:
         """Say so, and wake the dispatcher if it has left something."""

@@ -90,7 +90,7 @@ class LogFlushed(NamedTuple):
 
 
 class GroupCommitted(NamedTuple):
-    """CommitLog.GroupCommitService#doCommit: a round in which somebody waited has ended.
+    """CommitLog.GroupCommitService#doCommit: a round has ended, and whoever has waited for it is answered.
 
     offset -- up to where the log counts as flushed.
     """

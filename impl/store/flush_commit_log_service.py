@@ -72,10 +72,6 @@ class GroupCommitService:
         """GroupCommitService#swapRequests."""
         self._requests_write, self._requests_read = self._requests_read, self._requests_write
 
-    def has_requests(self) -> bool:
-        """Whether somebody waits for the round that has begun."""
-        return bool(self._requests_read)
-
     def do_commit(self) -> None:
         """GroupCommitService#doCommit: flush for each request, at most twice, and answer it."""
         if not self._requests_read:

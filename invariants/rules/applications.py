@@ -30,11 +30,13 @@ billion times."""
 class message_comes_as_it_was_sent(Rule):
     """What a listener is given, or a poll, has the topic, the flag, the tags, the keys and the body that were sent.
 
-    So it is at every attempt: what is retried comes back under the topic that it was sent to.
+    So it is at every attempt: what is retried comes back under the topic that it was sent to. So it is, too, for who is
+    to do a transaction, or is asked what became of it.
     """
 
     shipped = "violated: T5 a half message that is put back loses its flag"
-    cite = "DefaultMQProducerImpl#sendKernelImpl, MessageDecoder#decode, #resetRetryAndNamespace"
+    cite = ("DefaultMQProducerImpl#sendKernelImpl, MessageDecoder#decode, #resetRetryAndNamespace, "
+            "AbstractTransactionalMessageCheckListener#sendCheckMessage, ClientRemotingProcessor#checkTransactionState")
     about = "group key"
     excuses = (cause("T5", "its broker has put it back, to ask about it",
                      when=lambda rule, told: len(rule.halves.get(told.about[1:], ())) > 1),)
@@ -59,6 +61,12 @@ class message_comes_as_it_was_sent(Rule):
             if self.sent.get((key,), content) != content:
                 yield self.told(f"{at} is given {key} at {offset} of {queue_text(event.mq)}, and it is not what was "
                                 "sent", event.group, key)
+
+    @on(events.TransactionAsked)
+    def is_asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
+        if event.content is not None and self.sent.get((event.key,), event.content) != event.content:
+            yield self.told(f"{at} is asked for the transaction of {event.key}, and given what was not sent",
+                            event.group, event.key)
 
 
 class message_is_born_when_it_is_sent(Rule):

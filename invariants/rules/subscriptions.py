@@ -54,22 +54,26 @@ class retries_stay_subscribed(Rule):
                             event.group, event.connection)
 
 
-class application_has_what_it_subscribes(Rule):
-    """A consumer that is alone in its process subscribes a topic as its application has said last."""
+class application_has_what_it_subscribes(Duty):
+    """A consumer that is alone in its process subscribes a topic as its application has said last, or no more."""
 
-    cite = "DefaultMQPushConsumerImpl#subscribe: subscriptionInner.put"
+    cite = "DefaultMQPushConsumerImpl#subscribe: subscriptionInner.put, #unsubscribe"
     about = "at group topic"
+    within_ms = deadlines.soon
+    late = "{at} is to subscribe {topic} with {what} in {group}, and has not done so for {waited_ms} ms"
 
-    wanted = Kept("at group topic", begins=(events.SubscriptionAsked,), value=lambda _, event: event.expression)
-
-    @after(events.VersionRaised)
-    def counts(self, _: int, at: str, event: events.VersionRaised) -> Iterator[Told]:
+    @on(events.SubscriptionAsked)
+    def asks(self, ms: int, at: str, event: events.SubscriptionAsked) -> None:
         key = at, event.group, event.topic
-        wanted, mine = self.wanted.get(key), self.views.subscribed(at, event.group).get(event.topic)
+        self.pay(key)
+        self.owe(key, ms, event.expression)
+
+    def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
+        """See Duty."""
         members = [one for one in self.views.in_service() if (one.machine, one.group) == key[:2]]
-        if wanted is not None and len(members) == 1 and (mine is None or mine.sub_string != wanted):
-            yield self.told(f"{at} is to subscribe {event.topic} with {wanted}, and does so with "
-                            f"{mine.sub_string if mine else 'nothing'}", *key)
+        mine = self.views.subscribed(*key[:2]).get(key[2])
+        is_done = what == (None if mine is None else mine.sub_string)
+        return None if is_done or len(members) != 1 else super().broken(key, what or "nothing", waited_ms)
 
 
 class topics_leave_with_their_member(Duty):

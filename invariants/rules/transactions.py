@@ -11,7 +11,7 @@ from impl.decisions.names import (
     RMQ_SYS_TRANS_HALF_TOPIC,
 )
 from invariants.rules import deadlines
-from invariants.rules.excuse import Excuse, cause
+from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.sending import OWN_TOPICS
@@ -103,33 +103,6 @@ class transaction_has_the_id_of_its_message(Rule):
         if event.transaction_id not in (None, event.key):
             yield self.told(f"{at} is given {event.key} for its transaction, and told that this is "
                             f"{event.transaction_id or 'null'}", at, event.group, event.key)
-
-
-class transaction_is_that_of_its_message(Rule):
-    """Who is to do a transaction, or is asked what became of it, is given the message as it was sent, topic and all."""
-
-    shipped = "violated: T5 a half message that is put back loses its flag"
-    cite = "AbstractTransactionalMessageCheckListener#sendCheckMessage: PROPERTY_REAL_TOPIC, #checkTransactionState"
-    about = "at group key"
-    excuses = (cause("T5", "its broker has put it back, to ask about it",
-                     when=lambda rule, told: len(rule.halves.get(told.about[2:], ())) > 1),)
-
-    # Where brokers have put half messages, again and again.
-    halves = Kept("key", survives="all")
-    contents = Kept("key", survives="all", value=lambda _, event: event.contents[0], begins=(
-        Match(events.SendAsked, having=lambda one: one.half),))
-
-    @on(events.MessageAppended)
-    def appends(self, _: int, at: str, event: events.MessageAppended) -> None:
-        if event.topic == RMQ_SYS_TRANS_HALF_TOPIC:
-            self.halves.setdefault((event.key,), set()).add((at, event.commit_log_offset))
-
-    @on(events.TransactionAsked)
-    def asked(self, _: int, at: str, event: events.TransactionAsked) -> Iterator[Told]:
-        if event.content not in (None, self.contents.get((event.key,), event.content)):
-            what = "tell of" if event.checked else "do"
-            yield self.told(f"{at} is given {event.key} to {what} its transaction, and it is not as it was sent",
-                            at, event.group, event.key)
 
 
 class transaction_is_run_when_its_message_is_safe(Rule):

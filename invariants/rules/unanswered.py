@@ -11,13 +11,10 @@ from invariants.rules.rule import Duty, Kept, on
 _SYNC_FLUSH, _SYNC_MASTER = "SYNC_FLUSH", "SYNC_MASTER"
 
 
-def _told_of(loaded: events.StoreLoaded | None, *, waits: bool) -> dict[type, int]:
+def _told_of(_: int, loaded: events.StoreLoaded) -> dict[type, int]:
     """What a broker reports, and how often, before the thread is done that answers who waits for it."""
-    if loaded is None or not waits:
-        return {}
-    rounds = {events.GroupCommitted: 2 * (loaded.flush_disk_type == _SYNC_FLUSH),  # one may have begun before the put
-              events.ReplicaReported: 1 * (loaded.broker_role == _SYNC_MASTER)}
-    return {kind: count for kind, count in rounds.items() if count}
+    return {events.GroupCommitted: 2 if loaded.flush_disk_type == _SYNC_FLUSH else 0,  # one may have begun before
+            events.ReplicaReported: 1 if loaded.broker_role == _SYNC_MASTER else 0}
 
 
 def _last(key: str) -> str:
@@ -45,8 +42,8 @@ class stored_message_is_answered(Duty):
     )
     late = "{broker} has stored {key} of {at} as safely as it is to, and has not answered for {waited_ms} ms"
 
-    # How a broker stores; who waits for an answer of whom; where a record ends, and what is still to be reported of it.
-    loaded = Kept("at", survives="all", begins=(events.StoreLoaded,), value=lambda _, event: event)
+    # What brokers report of a record; who waits for an answer of whom; where a record ends, and what is still to come.
+    reports = Kept("at", survives="all", begins=(events.StoreLoaded,), value=_told_of)
     asks = Kept("at key")
     unsafe = Kept("broker at key", machine="broker", ends=(events.SendAnswered,))
 
@@ -77,8 +74,8 @@ class stored_message_is_answered(Duty):
         for client, key in [one for one, asked in self.asks.items() if one[1] == event.key
                             and asked == self.facts.broker_name(at)]:
             del self.asks[client, key]  # what comes behind it are copies
-            self.unsafe[at, client, key] = (
-                event.commit_log_offset + event.size, _told_of(self.loaded.get((at,)), waits=event.waits))
+            left = self.reports.get((at,), {}) if event.waits else {}
+            self.unsafe[at, client, key] = event.commit_log_offset + event.size, dict(left)
         self._safe(ms, at)
 
     @on(events.GroupCommitted, events.ReplicaReported)

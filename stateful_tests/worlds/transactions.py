@@ -35,7 +35,7 @@ class Transactions:
     """
 
     def __init__(
-        self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str, namespace: str = "", *,
+        self, node: Node, notes: Notes, decided: Decided, takes_ms: int, group: str, namespace: str, *,
         undecided: bool,
     ) -> None:
         """Decide for a process; decided -- the database. takes_ms -- how long a transaction takes.

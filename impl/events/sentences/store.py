@@ -32,7 +32,7 @@ SENTENCES: dict[type, Said] = {
     told.StoreLoaded: Said("the store of {broker} has recovered its log from {min_offset} to {max_offset}",
                            "recoveries of stores"),
     told.LogCopied: Said("{broker} copies {size} bytes of its master's log to {offset}", "copied parts of the log"),
-    told.GroupCommitted: Said("{broker} has forced its log up to {offset}, and tells who has waited for that",
+    told.GroupCommitted: Said("a round of group commit at {broker} has ended; its log counts as flushed up to {offset}",
                               "rounds of group commit"),
     told.LogFlushed: Said("the log of {broker} counts as flushed up to {offset}", "flushes of the log"),
     told.LogExpired: Said("{broker} deletes the oldest files of its log, which begins at {min_offset} now",

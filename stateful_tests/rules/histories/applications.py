@@ -20,6 +20,7 @@ from impl.events import (
     SendAsked,
     SendAttempted,
     SendTold,
+    TransactionAsked,
 )
 from invariants.rules.bounds import Bounds
 from stateful_tests.rules.written import Written
@@ -44,6 +45,11 @@ def told(ms: int, status: str = "", key: str = "k", offset: int = 4, **more: Any
     """It is told what became of that."""
     event = SendTold(G, key, status, key, QUEUES[0], offset) if status else SendTold(G, key)
     return ms, P, event._replace(**more)
+
+
+def shown(content: int | None, key: str = "k") -> Told:
+    """Who has sent it is asked what became of its transaction."""
+    return 5, P, TransactionAsked(G, key, True, None, content)
 
 
 def given(content: int, key: str = "k") -> Told:
@@ -119,6 +125,8 @@ HISTORIES = (
     Written("message_comes_as_it_was_sent", (asked(1, "j,k", 6, 7), given(6)), (asked(1, "j,k", 6, 7), given(6, "j"))),
     Written("message_comes_as_it_was_sent", (asked(1), HALF, appended(5, HALF[2].topic), given(8)), causes=("T5",)),
     Written("message_comes_as_it_was_sent", (asked(1), HALF, HALF, appended(5), given(8)), causes=()),
+    Written("message_comes_as_it_was_sent", (asked(1), shown(8)), (asked(1), shown(7), shown(8, "other"), shown(None)),
+            says="is asked for the transaction of k, and given what was not sent"),
     Written("message_is_born_when_it_is_sent", (wants(100), born(99)), (wants(100), born(100))),
     Written("message_is_born_when_it_is_sent", (wants(100), tries(4), born(104)), (wants(100), tries(4), born(103)),
             says="k was born 4 ms after it was sent, and was tried until 3 ms after that"),

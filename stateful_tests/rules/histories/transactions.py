@@ -63,12 +63,6 @@ def given(transaction_id: str | None) -> Told:
     return 3, P, TransactionAsked(G, "k", False, transaction_id)
 
 
-def shown(content: int | None, key: str = "k", *, checked: bool = True) -> Told:
-    """The listener is given a message, and it is this, as a number."""
-    return 3, P, TransactionAsked(G, key, checked, None, content)
-
-
-SHOWN = "transaction_is_that_of_its_message"
 RESULT = "transaction_result_says_what_became_of_it"
 DOES, CHECKS = ((3, P, TransactionAsked(G, "k", checked)) for checked in (False, True))
 RULE = "transaction_ends_as_its_listener_says"
@@ -119,13 +113,6 @@ HISTORIES = (
     Written(RESULT, (says(ROLLBACK), told(COMMIT)), (says(ROLLBACK), told(""))),
     Written("transaction_has_the_id_of_its_message", (given(""),), (given("k"),), says="told that this is null"),
     Written("transaction_has_the_id_of_its_message", (given("j"),), (given(None),), says="told that this is j"),
-    *(Written(SHOWN, (asked(half=True), shown(8, checked=checked)), (asked(half=True), shown(7, checked=checked)),
-              says=f"is given k to {what} its transaction") for checked, what in ((True, "tell of"), (False, "do"))),
-    Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(None))),
-    *(Written(SHOWN, (asked(half=True), *puts, shown(8)), (asked(half=True), *puts, shown(7)), causes=causes)
-      for puts, causes in (((put(), put(offset=5)), ("T5",)), ((put(), put()), ()), ((put(), put("orders", 5)), ()))),
-    Written(SHOWN, (asked(half=True), shown(8)), (asked(half=False), shown(8))),
-    Written(SHOWN, (asked(half=True), shown(8)), (asked(half=True), shown(8, "j"))),
     *(Written("producer_is_asked_of_its_own", (asked(half=True, group="shop%P"), is_asked),
               (asked(half=True), is_asked), says="and shop%P has sent it") for is_asked in (DOES, CHECKS)),
     Written("producer_is_asked_of_its_own", (asked(half=True, group="shop%P"), CHECKS),
