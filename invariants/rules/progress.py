@@ -371,7 +371,8 @@ class settled_is_written(Duty):
 class held_queue_is_worked_on(Duty):
     """No consumer that runs holds a queue for longer than a minute without a pull of it at a broker.
 
-    By its clock it sees that a pull is not answered any more.
+    By its clock it sees that a pull is not answered any more. Its time begins anew when its broker starts: it may have
+    to learn the address, and that broker may give no lock until the leases of its former life are over.
     """
 
     shipped = "violated: U5 a member is suspended, U9 a broadcaster waits for a lock"
@@ -383,8 +384,6 @@ class held_queue_is_worked_on(Duty):
     excuses = (
         Excuse("its consumer gives it up", by=QueueDropped),
         Excuse("its consumer shuts down", by=ConsumerStopping),
-        Excuse("its broker has just started, and may wait for the leases of its former life",
-               by=Match(BrokerStarted, of="broker_name"), lasts=deadlines.lease_is_over),
         Excuse("another client has its lock",
                when=lambda rule, told: rule.facts.locked_for(*told.about[2:4]) not in (None, told.about[1])),
         cause("U5", "its consumer was suspended",
@@ -392,7 +391,17 @@ class held_queue_is_worked_on(Duty):
     )
 
     suspended_ms = Kept("at client_id group")
+    started_ms = Kept("broker_name", survives="all", begins=(BrokerStarted,))
     _now_ms = 0
+
+    @after(BrokerStarted)
+    def starts(self, _: int, __: str, event: BrokerStarted) -> None:
+        for key in [key for key in self.owed if key[4] == event.broker_name]:
+            self._begin_anew(key)
+
+    def _begin_anew(self, key: tuple[Any, ...]) -> None:
+        leases_ms = deadlines.lease_is_over(self.bounds) if self.facts.is_orderly(key[0], key[2]) else 0
+        self.count_from(key, self.started_ms.get((key[4],), 0) + leases_ms)
 
     @on(QueueTaken, PullAnswered, PullSuspended)
     def is_to_pull(self, ms: int, at: str, event: QueueTaken | PullAnswered | PullSuspended) -> None:
@@ -405,6 +414,7 @@ class held_queue_is_worked_on(Duty):
         holds = isinstance(event, QueueTaken) or (at, *event[:3]) in self.facts.holdings
         if holds and (at, *event[:2]) not in self.facts.stopping:
             self.owe((at, *event[:3], event.mq.broker_name), ms)
+            self._begin_anew((at, *event[:3], event.mq.broker_name))
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty."""

@@ -10,6 +10,9 @@ from invariants.rules.rule import Duty, Kept, on
 
 _SYNC_FLUSH, _SYNC_MASTER = "SYNC_FLUSH", "SYNC_MASTER"
 
+_HEARS_NO_ANSWER = (events.SendAnswered, Match(events.BrokerStopping, of="broker"),
+                    Match(events.ProducerShutDown, events.ConsumerShutDown, events.ProcessKilled, of="at"))
+
 
 def _told_of(_: int, loaded: events.StoreLoaded) -> dict[type, int]:
     """What a broker reports, and how often, before the thread is done that answers who waits for it."""
@@ -33,8 +36,7 @@ class stored_message_is_answered(Duty):
             "SendMessageProcessor#handlePutMessageResultFuture")
     about = "broker at key"
     within_ms = deadlines.soon
-    paid_by = (events.SendAnswered, Match(events.BrokerStopping, of="broker"),
-               Match(events.ProducerShutDown, events.ConsumerShutDown, events.ProcessKilled, of="at"))
+    paid_by = _HEARS_NO_ANSWER
     excuses = (
         Excuse("its client stands still", by=Match(events.ProcessPaused, of="at"), lasts=deadlines.soon),
         Excuse("nothing passes somewhere", by=Match(events.ConnectionSevered, events.PartitionBegan, of=""),
@@ -45,7 +47,7 @@ class stored_message_is_answered(Duty):
     # What brokers report of a record; who waits for an answer of whom; where a record ends, and what is still to come.
     reports = Kept("at", survives="all", begins=(events.StoreLoaded,), value=_told_of)
     asks = Kept("at key")
-    unsafe = Kept("broker at key", machine="broker", ends=(events.SendAnswered,))
+    unsafe = Kept("broker at key", machine="broker", ends=_HEARS_NO_ANSWER)
 
     @on(events.SendAttempted)
     def attempts(self, _: int, at: str, event: events.SendAttempted) -> None:

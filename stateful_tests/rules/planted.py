@@ -459,5 +459,6 @@ PLANTED = (
     ("broadcaster_commits_nowhere", "repaired+seeded-broadcasters-commit", "broadcasting", "calm", 0),
     ("sent_back_is_taken", "repaired+seeded-second-send-back-is-refused", "stored_retry", "calm", 0),
     ("producer_says_goodbye", "repaired+seeded-producers-leave-in-silence", "other_producers", "calm", 0),
+    ("held_queue_is_worked_on", "repaired+seeded-versions-are-not-noted", "filtered", "calm", 0),
     ("end_of_transaction_reaches_its_broker", "repaired+seeded-first-broker-is-told", "transactions", "calm", 0),
 )

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-LOOKS = 2
-"""It is over when so many looks in a row see no progress: one alone may come behind a pause of the collector."""
+LOOKS = 4
+"""It is over when so many looks in a row see no progress. A pause of the collector, or of the machine, spoils only one
+of them, for the time to the next one begins behind it."""
 SOON_S = 0.01
 """Where an exception would be swallowed there is another look after so long."""
 
@@ -40,11 +41,10 @@ def limited(
         nonlocal reached, idle
         before, reached = reached, progress()
         idle = idle + 1 if before == reached else 0
-        if idle >= LOOKS:
-            swallowed = _swallows(frame)
-            signal.setitimer(timer, SOON_S if swallowed else every_s, every_s)
-            if not swallowed:
-                raise OverTimeError(f"{seconds:g} s of CPU time are over")
+        swallowed = idle >= LOOKS and _swallows(frame)
+        signal.setitimer(timer, SOON_S if swallowed else every_s, every_s)
+        if idle >= LOOKS and not swallowed:
+            raise OverTimeError(f"{seconds:g} s of CPU time are over")
 
     before = signal.signal(number, look)
     signal.setitimer(timer, every_s, every_s)

@@ -135,6 +135,12 @@ async def _leave_in_silence(self: MQClientInstance, group: str, *, synchronized:
     self.producer_table.remove(group)
 
 
+@replace(RouteTables, "note_broker_version")
+def _note_no_version(self: RouteTables, broker_name: str, addr: str, version: int) -> None:
+    """What brokers say of their versions is not heard."""
+    del self, broker_name, addr, version
+
+
 @around(TransactionMQProducerImpl, "end_transaction")
 def _tell_the_first_broker(original: End) -> End:
     async def end_transaction(
@@ -166,6 +172,8 @@ BUGS = (
             "apache/rocketmq #7909", replacements=(_take_it_back_once,)),
     Variant("seeded-producers-leave-in-silence", "bug", "A producer that stops tells no broker.", _IDEA,
             replacements=(_leave_in_silence,)),
+    Variant("seeded-versions-are-not-noted", "bug", "A client does not know the versions of its brokers.", _IDEA,
+            replacements=(_note_no_version,)),
     Variant("seeded-first-broker-is-told", "bug", "What became of a transaction is told the first broker.", _IDEA,
             replacements=(_tell_the_first_broker,)),
 )

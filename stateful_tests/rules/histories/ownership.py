@@ -130,6 +130,16 @@ SHUT_DOWN, OTHER_SHUT_DOWN = ((2, C, ConsumerShutDown(client_id, G)) for client_
 REBALANCED_MS = deadlines.told_to_rebalance(CALM)
 GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
 
+LEASE_MS = deadlines.lease_is_over(CALM)
+IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", True))
+DIES_AT_LAST = (4 * PULLED_MS, C, ProcessKilled(1, False))
+
+
+def begun(ms: int, name: str = B) -> Record:
+    """A broker starts."""
+    return ms, name, BrokerStarted(name, name, 0)
+
+
 HISTORIES = (
     Written("queue_is_taken_once", broken=(taken(), taken()), kept=(taken(), dropped(), taken())),
     Written("queue_is_taken_once", broken=(taken(), taken()), kept=(taken(), DIES, taken(), taken(mq=MQ2))),
@@ -232,6 +242,11 @@ HISTORIES = (
     Written("held_queue_is_worked_on", broken=((0, C, ConsumerStopping("c1@2", G)), taken()),
             kept=((0, C, ConsumerStopping(ID, G)), taken())),
     Written("held_queue_is_worked_on", broken=(taken(), (2_000, "world", HEALED)), views=tables(consumer(pause=True))),
+    # Its time begins anew with its broker, and for who reads in order when the leases are over.
+    *(Written("held_queue_is_worked_on", broken=(*told, looks(begins_ms + PULLED_MS + 1), DIES_AT_LAST),
+              kept=(*told, looks(begins_ms + PULLED_MS), DIES_AT_LAST), bounds=CALM) for told, begins_ms in (
+        ((taken(), begun(100)), 100), ((taken(), begun(100, "broker-b")), 1), ((begun(0), taken(10)), 10),
+        ((IN_ORDER, taken(), begun(100)), 100 + LEASE_MS), ((IN_ORDER, begun(0), taken(10)), LEASE_MS))),
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),
             kept_views=tables(consumer(), process_queues=Turns([held(pulled_ms=1)], [held(pulled_ms=2)])), bounds=CALM),

@@ -110,6 +110,13 @@ HISTORIES = (
     Written(RULE, (NAMED, SYNC_COPIED, sends(), put(), forced(), copied(), forced()),
             (NAMED, SYNC_COPIED, sends(), put(), forced(), fails(), copied(), forced()), bounds=CALM),
     Written(RULE, (NAMED, SYNC_COPIED, sends(), put(), forced(), forced(), forced(), copied()), bounds=CALM),
+    # Who ends, or whose broker ends, hears no answer, whether the message is safe or not.
+    *(Written(RULE, (*SAFE[:4], broken, *SAFE[4:]), (*SAFE[:4], kept, *SAFE[4:]), bounds=CALM) for broken, kept in (
+        (answered(5, "k2"), answered(5)),
+        ((5, OTHER, BrokerStopping(OTHER)), (5, B, BrokerStopping(B))),
+        ((5, C2, ProducerShutDown(f"{C2}@1", "P")), (5, P, ProducerShutDown(f"{P}@1", "P"))),
+        ((5, C2, ConsumerShutDown(f"{C2}@1", "P")), (5, P, ConsumerShutDown(f"{P}@1", "P"))),
+        ((5, C2, ProcessKilled(1, power_loss=False)), (5, P, ProcessKilled(1, power_loss=False))))),
     # Who has ended, who stands still, and what may not pass.
     *(Written(RULE, (*SENT, broken), (*SENT, kept), bounds=CALM) for broken, kept in (
         ((6, OTHER, BrokerStopping(OTHER)), (6, B, BrokerStopping(B))),
