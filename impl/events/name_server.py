@@ -118,14 +118,15 @@ class RouteAnswered(NamedTuple):
 
 
 class RouteDenied(NamedTuple):
-    """DefaultRequestProcessor#getRouteInfoByTopic: TOPIC_NOT_EXIST is answered.
+    """DefaultRequestProcessor#getRouteInfoByTopic: it is answered without a route.
 
-    connection -- "host:port" of who has asked.
+    connection -- "host:port" of who has asked. code -- of the answer, in 4.9.3 always TOPIC_NOT_EXIST.
     """
 
     namesrv: str
     topic: str
     connection: str = ""
+    code: int = 17
 
 
 class KVConfigPut(NamedTuple):

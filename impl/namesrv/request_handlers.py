@@ -86,8 +86,8 @@ class DefaultRequestProcessor:
         return response
 
     def _report_denial(self, channel: Connection, topic: str, response: Command) -> None:
-        if response.code == ResponseCode.TOPIC_NOT_EXIST:
-            self.node.trace(RouteDenied(self.node.name, topic, channel.remote_address))
+        if response.code != ResponseCode.SUCCESS:
+            self.node.trace(RouteDenied(self.node.name, topic, channel.remote_address, response.code))
 
     def register_broker(self, channel: Connection, request: Command) -> Command:
         """DefaultRequestProcessor#registerBrokerWithFilterServer: SUCCESS, whatever happened under the write lock."""

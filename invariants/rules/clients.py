@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from impl import events
+from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Rule, Told, on
 
-_PERIODS_MS = {"updateTopicRouteInfoFromNameServer": deadlines.ROUTE_MS,
+_ROUTES = "updateTopicRouteInfoFromNameServer"
+_PERIODS_MS = {_ROUTES: deadlines.ROUTE_MS,
                "sendHeartbeatToAllBroker": deadlines.HEARTBEAT_MS, "persistAllConsumerOffset": deadlines.PERSIST_MS}
 
 
@@ -52,6 +55,73 @@ class timers_have_their_periods(Rule):
         if event.period_ms != period_ms:
             yield self.told(f"{at} begins {event.job} every {event.period_ms} ms, and is to do so every {period_ms} ms",
                             at, event.client_id, event.job)
+
+
+class route_of_each_topic_is_polled(Rule):
+    """A client asks every 30 s for the route of each topic that a consumer of its shares out or a producer sends to.
+
+    Where nothing fails: a name server that cannot be reached ends the round of its timer.
+    """
+
+    cite = "MQClientInstance#updateTopicRouteInfoFromNameServer, DefaultMQProducerImpl#getPublishTopicList"
+    about = "at client_id group topic"
+    calm = True
+    excuses = (Excuse("it looked for a name server", by=Match(events.NameServerChosen, of="at")),)
+
+    # Since when a client has a topic; when it asked for its route last, and when its last round began.
+    has_ms = Kept(about, ends=(
+        events.ConsumerStopping, events.ProducerShutDown,
+        Match(events.SubscriptionAsked, of="at group topic", having=lambda one: one.expression is None)))
+    asked_ms = Kept("client topic", machine="client", begins=(
+        Match(events.RouteAnswered, events.RouteDenied, of="client=connection.machine topic"),))
+    begun_ms = Kept("at client_id")
+
+    @on(events.ConsumerIdsFetched)
+    def shares_out(self, ms: int, at: str, event: events.ConsumerIdsFetched) -> None:
+        self.has_ms.setdefault((at, *event[:3]), ms)
+
+    @on(events.SendAttempted)
+    def sends(self, ms: int, at: str, event: events.SendAttempted) -> None:
+        if event.listed:
+            self.has_ms.setdefault((at, *event[:2], event.mq.topic), ms)
+
+    @on(events.TimerJobBegan)
+    def begins(self, ms: int, at: str, event: events.TimerJobBegan) -> Iterator[Told]:
+        if event.job != _ROUTES:
+            return
+        before_ms, self.begun_ms[at, event.client_id] = self.begun_ms.get((at, event.client_id), 0), ms
+        for key, has_ms in self.has_ms.items():
+            asked_ms = self.asked_ms.get((at, key[3]), 0)
+            if key[:2] == (at, event.client_id) and max(has_ms, asked_ms) < before_ms:
+                yield self.told(f"{at} has not asked for the route of {key[3]} for {ms - asked_ms} ms", *key,
+                                since_ms=before_ms)
+
+
+class default_topic_is_asked_about_last(Rule):
+    """A client asks for the route of the default topic when a name server has denied it that of another one.
+
+    Each client polls the default topic as well, with all others. Where nothing fails.
+    """
+
+    cite = "DefaultMQProducerImpl#tryToFindTopicPublishInfo"
+    about = "client"
+    calm = True
+
+    clients = Kept("at", begins=(events.TimerJobBegan,))
+    polling = Kept("at client_id", ends=(Match(events.TimerJobEnded, having=lambda one: one.job == _ROUTES),),
+                   begins=(Match(events.TimerJobBegan, having=lambda one: one.job == _ROUTES),))
+    denied_ms = Kept("client", machine="client", begins=(
+        Match(events.RouteDenied, of="client=connection.machine",
+              having=lambda one: one.topic != AUTO_CREATE_TOPIC_KEY_TOPIC),))
+
+    @on(events.RouteAnswered, events.RouteDenied)
+    def asks(self, ms: int, _: str, event: events.RouteAnswered | events.RouteDenied) -> Iterator[Told]:
+        client = machine_of(event.connection)
+        if (event.topic == AUTO_CREATE_TOPIC_KEY_TOPIC and (client,) in self.clients
+                and client not in {at for at, _ in self.polling}
+                and self.denied_ms.get((client,), -inf) < ms - deadlines.soon(self.bounds)):
+            yield self.told(f"{client} asks for the route of {event.topic}, and no name server has just denied it "
+                            "another one", client)
 
 
 class name_server_is_chosen_from_the_list(Rule):

@@ -108,8 +108,11 @@ class share_is_kept(Rule):
             yield self.told(f"{at} has given {queue_text(event.mq)} up and takes it again", at, *event[:3])
 
 
+_ITS_FIRST = "its first topic"
+
+
 class told_members_rebalance(Duty):
-    """A member that is told of a change of its group rebalances within 5 s.
+    """A member that is told of a change of its group asks within 5 s who is in it, for each topic that it shares out.
 
     A run that is under way ends first. While it gives queues up and takes others the time begins anew with each of
     them, and with each topic that it has shared out: a thread may stand still at any of them, however many they are.
@@ -118,7 +121,7 @@ class told_members_rebalance(Duty):
 
     shipped = "violated: B-13 the notification is lost, U15 a reset holds the thread"
     cite = "ClientRemotingProcessor#notifyConsumerIdsChanged, RebalanceService#wakeup"
-    about = "at group"
+    about = "at group topic"
     within_ms = deadlines.told_to_rebalance
     paid_by = (events.ConsumerIdsFetched,)
     excuses = (
@@ -137,7 +140,11 @@ class told_members_rebalance(Duty):
               lasts=deadlines.soon),
     )
 
-    late = "{at} was told {waited_ms} ms ago that {group} has changed, and has not rebalanced"
+    late = "{at} was told {waited_ms} ms ago that {group} has changed, and has not shared out {topic} since"
+
+    # What a member shares out.
+    shared = Kept("at group topic", begins=(events.ConsumerIdsFetched,), ends=(
+        Match(events.SubscriptionAsked, of="at group topic", having=lambda one: one.expression is None),))
 
     # Connections on which a process that lives has spoken, and those of others.
     spoken = Kept("client connection", machine="client", begins=(
@@ -164,16 +171,27 @@ class told_members_rebalance(Duty):
         listed = self.facts.listed.get((at, event.group, event.connection))
         earlier = listed is not None and not self.facts.runs(machine, listed.client_id, event.group)
         if reaches and not earlier and self.facts.clusters(machine, event.group):  # who broadcasts asks for no list
-            self.owe((machine, event.group), ms)
+            for topic in [topic for *key, topic in self.shared if key == [machine, event.group]] or [_ITS_FIRST]:
+                self.owe((machine, event.group, topic), ms)
+
+    @on(events.ConsumerIdsFetched)
+    def shares_out(self, _: int, at: str, event: events.ConsumerIdsFetched) -> None:
+        self.pay((at, event.group, _ITS_FIRST))
+
+    @on(events.SubscriptionAsked)
+    def wants(self, _: int, at: str, event: events.SubscriptionAsked) -> None:
+        if event.expression is None:
+            self.pay((at, event.group, event.topic))
 
     @on(events.QueueTaken, events.QueueDropped, events.QueuesAssigned)
     def goes_on(
         self, ms: int, at: str, event: events.QueueTaken | events.QueueDropped | events.QueuesAssigned,
     ) -> None:
         """A run that is under way gets on; the next one would have fetched its list first, which pays."""
-        key = at, event.group
-        if key in self.owed and (not isinstance(event, events.QueueDropped) or event.by_rebalance):
-            self.count_from(key, ms)
+        if not isinstance(event, events.QueueDropped) or event.by_rebalance:
+            for key in self.owed:
+                if key[:2] == (at, event.group):
+                    self.count_from(key, ms)
 
     @on(events.ProcessStarted)
     def comes_back(self, ms: int, at: str, _: events.ProcessStarted) -> None:
@@ -199,7 +217,7 @@ class told_members_rebalance(Duty):
         at_work = {(one.machine, one.group) for one in (self.views.consumers() if self.owed else ())
                    if (one.service_state, one.pause) == (RUNNING, False)}
         for key in self.owed:
-            if key not in at_work or self.views.dead_addresses(key[0]):
+            if key[:2] not in at_work or self.views.dead_addresses(key[0]):
                 self.count_from(key, now_ms)
         yield from super().look(now_ms)
 

@@ -16,6 +16,8 @@ from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.weather import was_cut_off_from
 from invariants.views import Views
 
+TOPIC_NOT_EXIST = 17  # ResponseCode
+
 
 def queues_of(views: Views, namesrv: str, broker_name: str) -> dict[str, QueueData]:
     """What a name server routes to a broker, by topic."""
@@ -81,7 +83,8 @@ class existing_topics_are_not_denied(Rule):
     @on(events.RouteDenied)
     def denied(self, ms: int, at: str, event: events.RouteDenied) -> Iterator[Told]:
         since_ms = ms - self.started_ms.get((at,), -deadlines.REGISTRATION_MS)
-        for broker in self.views.brokers() if since_ms < deadlines.REGISTRATION_MS else ():
+        denies = event.code == TOPIC_NOT_EXIST and since_ms < deadlines.REGISTRATION_MS
+        for broker in self.views.brokers() if denies else ():
             is_there = broker.broker_id == MASTER_ID and (broker.machine,) not in self.stopping
             if is_there and event.topic in self.views.topics(broker.machine):
                 yield self.told(f"{at} denies {event.topic} {since_ms} ms after its start, and {broker.machine} has it",
@@ -98,7 +101,7 @@ class routed_topics_are_not_denied(Rule):
     @on(events.RouteDenied)
     def denied(self, _: int, at: str, event: events.RouteDenied) -> Iterator[Told]:
         names = self.views.routed(at, event.topic)
-        if names:
+        if names and event.code == TOPIC_NOT_EXIST:
             yield self.told(f"{at} denies {event.topic}, and routes it to {', '.join(names)}", at, event.topic)
 
 

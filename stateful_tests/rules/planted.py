@@ -461,4 +461,7 @@ PLANTED = (
     ("producer_says_goodbye", "repaired+seeded-producers-leave-in-silence", "other_producers", "calm", 0),
     ("held_queue_is_worked_on", "repaired+seeded-versions-are-not-noted", "filtered", "calm", 0),
     ("end_of_transaction_reaches_its_broker", "repaired+seeded-first-broker-is-told", "transactions", "calm", 0),
+    ("told_members_rebalance", "repaired+seeded-wake-up-is-forgotten", "clustering", "calm", 0),
+    ("route_of_each_topic_is_polled", "repaired+seeded-unknown-topic-ends-the-round", "subscriptions", "calm", 0),
+    ("default_topic_is_asked_about_last", "repaired+seeded-second-producer-has-no-queues", "both_ways", "calm", 0),
 )

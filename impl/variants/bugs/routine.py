@@ -16,6 +16,7 @@ from impl.client.offset_store import FindBrokerResult, ReadOffsetType
 from impl.client.pull_callback import PullCallback
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.rebalance import PullRequest
+from impl.client.rebalance_service import WAIT_INTERVAL_MS, RebalanceService
 from impl.client.route_tables import RouteTables
 from impl.client.send_result import LocalTransactionState, SendResult
 from impl.client.transaction_mq_producer import TransactionMQProducerImpl
@@ -155,6 +156,32 @@ def _tell_the_first_broker(original: End) -> End:
     return end_transaction
 
 
+@replace(RebalanceService, "run")
+async def _forget_the_wake_up(self: RebalanceService) -> None:
+    """A run that is under way does what is asked for meanwhile."""
+    while not self.stopped:
+        self.signal.notified = False
+        await self.node.wait(self.signal, WAIT_INTERVAL_MS)
+        await self.do_rebalance()
+
+
+@replace(MQClientInstance, "update_topic_route_info_of_all")
+async def _end_at_the_unknown(self: MQClientInstance) -> None:
+    """A topic that has no route is an error, and an error ends the round."""
+    subscribed = [consumer.rebalance_impl.subscription_inner.key_set() for consumer in self.consumer_table.values()]
+    published = [producer.publish_topics() for producer in self.producer_table.values()]
+    for topic in dict.fromkeys(topic for topics in (*subscribed, *published) for topic in topics):
+        await self.update_topic_route_info_from_name_server(topic)
+        if self.routes.topic_route_table.get(topic) is None:
+            return
+
+
+@replace(RouteTables, "_is_need_update_topic_route_info")
+def _give_it_to_consumers(self: RouteTables, topic: str) -> bool:
+    """A route that has not changed is given to no producer that comes later."""
+    return any(consumer.is_subscribe_topic_need_update(topic) for consumer in self.consumers())
+
+
 BUGS = (
     Variant("seeded-first-expression-counts", "bug", "Who subscribes a topic again keeps the expression that he had.",
             _IDEA, replacements=(_keep_the_first,)),
@@ -176,4 +203,10 @@ BUGS = (
             replacements=(_note_no_version,)),
     Variant("seeded-first-broker-is-told", "bug", "What became of a transaction is told the first broker.", _IDEA,
             replacements=(_tell_the_first_broker,)),
+    Variant("seeded-wake-up-is-forgotten", "bug", "A member that is told of a change during a run makes no other one.",
+            "apache/rocketmq #10543", replacements=(_forget_the_wake_up,)),
+    Variant("seeded-unknown-topic-ends-the-round", "bug", "A topic without a route ends a round of polls.", _IDEA,
+            replacements=(_end_at_the_unknown,)),
+    Variant("seeded-second-producer-has-no-queues", "bug", "A known route is given to no producer that comes later.",
+            "apache/rocketmq-client-go #1084", replacements=(_give_it_to_consumers,)),
 )

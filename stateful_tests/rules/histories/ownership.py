@@ -28,6 +28,7 @@ from impl.events import (
     QueueDropped,
     QueuesAssigned,
     QueueTaken,
+    SubscriptionAsked,
     WorldHealed,
 )
 from invariants.refinement.follower import Record
@@ -57,9 +58,14 @@ def answered(*client_ids: str, ms: int = 1) -> Record:
     return ms, B, ConsumerIdsAnswered(B, G, f"{C}:1", client_ids)
 
 
-def fetched(*client_ids: str, topic: str = "orders") -> Record:
+def fetched(*client_ids: str, topic: str = "orders", group: str = G) -> Record:
     """The client has this list."""
-    return 2, C, ConsumerIdsFetched(ID, G, topic, f"{B}:10911", client_ids)
+    return 2, C, ConsumerIdsFetched(ID, group, topic, f"{B}:10911", client_ids)
+
+
+def asks(topic: str, expression: str | None) -> Record:
+    """Its application changes its subscription."""
+    return 4, C, SubscriptionAsked(G, topic, expression)
 
 
 def pulled(ms: int) -> Record:
@@ -165,6 +171,8 @@ HISTORIES = (
             kept=(taken(), dropped(by_rebalance=False), taken(3))),
     Written("share_is_kept", broken=(taken(), pulled(100), dropped(120_002), taken(120_003)),
             kept=(taken(), dropped(), taken(3, mq=MQ2))),
+    Written("told_members_rebalance", broken=(STARTED, fetched(ID), told()), kept=(BROADCASTS, told()), views=RUNS,
+            kept_views=RUNS),
     Written("told_members_rebalance", broken=(STARTED, told()), kept=(BROADCASTS, told()), views=RUNS, kept_views=RUNS),
     Written("told_members_rebalance", broken=(STARTED, told()), kept=(STARTED, told(delivered=False), told("H")),
             views=RUNS, kept_views=RUNS),
@@ -208,6 +216,22 @@ HISTORIES = (
               broken=(STARTED, told(), chosen(by), looks(late_ms), DIES_LATER),
               kept=(STARTED, told(), chosen(C), looks(REBALANCED_MS + 2_000), DIES_LATER))
       for by, late_ms in ((C, REBALANCED_MS + 2_001), ("c2", REBALANCED_MS + 2_000))),
+    # Each topic that it shares out is owed.
+    *(Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+              broken=(STARTED, *before, told(), other), kept=(STARTED, *before, told(), *kept))
+      for before, other, kept in (
+        ((), fetched(ID, topic="bills", group="H"), (fetched(ID, topic="bills"),)),
+        ((fetched(ID),), fetched(ID, topic="bills"), (fetched(ID),)),
+        ((fetched(ID), fetched(ID, topic="bills")), fetched(ID), (fetched(ID), fetched(ID, topic="bills"))),
+        ((fetched(ID),), asks("bills", None), (asks("orders", None),)))),
+    *(Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+              broken=(STARTED, fetched(ID), wants, told()), kept=(STARTED, fetched(ID), no_more, told(), *kept))
+      for wants, no_more, kept in ((asks("orders", "a"), asks("orders", None), (fetched(ID),)),
+                                   (asks("orders", None), asks("orders", None), (fetched(ID, topic="bills"),)))),
+    Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+            broken=(STARTED, fetched(ID), told(), taken(2_000), looks(REBALANCED_MS + 2_001), DIES_LATER),
+            kept=(STARTED, fetched(ID), told(), taken(2_000), looks(REBALANCED_MS + 2_000), DIES_LATER),
+            says="has not shared out orders since"),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), SHUT_DOWN), views=HOLDS,
             kept_views=tables(consumer(), process_queues=[held(is_dropped=True)])),
     Written("shutdown_drops_all_queues", broken=(taken(), SHUT_DOWN), kept=(taken(), OTHER_SHUT_DOWN), views=HOLDS,

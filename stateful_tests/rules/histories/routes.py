@@ -54,9 +54,9 @@ def fetched(*cluster_names: str) -> Told:
     return 1, "operator", ClusterInfoFetched(NS, frozenset({B}), frozenset(cluster_names))
 
 
-def denied(ms: int, topic: str = "orders") -> Told:
-    """A name server says that there is no such topic."""
-    return ms, NS, RouteDenied(NS, topic)
+def denied(ms: int, topic: str = "orders", code: int = 17) -> Told:
+    """A name server says that there is no such topic, or something else."""
+    return ms, NS, RouteDenied(NS, topic, code=code)
 
 
 NS_STARTS, STOPS = (0, NS, ProcessStarted(1)), (0, B, BrokerStopping(B))
@@ -109,6 +109,10 @@ HISTORIES = (
             kept=(registered(1, topics=WHOLE - {"orders"}), DELETED, registered(3)), kept_views=routing(BOTH)),
     Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(29_999)), views=Tables(**HAS_ORDERS),
             kept=(NS_STARTS, denied(30_000)), kept_views=Tables(**HAS_ORDERS)),
+    Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(1)), views=Tables(**HAS_ORDERS),
+            kept=(NS_STARTS, denied(1, code=1)), kept_views=Tables(**HAS_ORDERS)),
+    Written("routed_topics_are_not_denied", (denied(1),), (denied(1, code=1),), views=Tables(routed=[B]),
+            kept_views=Tables(routed=[B])),
     Written("existing_topics_are_not_denied", broken=(NS_STARTS, STOPS, STARTED, denied(1)), views=Tables(**HAS_ORDERS),
             kept=(NS_STARTS, STOPS, denied(1)), kept_views=Tables(**HAS_ORDERS)),
     Written("existing_topics_are_not_denied", broken=(NS_STARTS, denied(1)), views=Tables(**HAS_ORDERS),
