@@ -47,7 +47,7 @@ class PullCallback(Protocol):
         """PullCallback#onSuccess; what it throws ends in on_exception."""
         ...
 
-    def on_exception(self) -> None:
+    def on_exception(self, error: JavaError | None) -> None:
         """PullCallback#onException."""
         ...
 
@@ -158,12 +158,12 @@ class MQClientAPI:
 
         def operation_complete(future: ResponseFuture) -> None:
             if future.response_command is None:
-                pull_callback.on_exception()
+                pull_callback.on_exception(None)
                 return
             try:
                 pull_callback.on_success(process_pull_response(future.response_command))
-            except JavaError:
-                pull_callback.on_exception()
+            except JavaError as error:
+                pull_callback.on_exception(error)
 
         request = Command(RequestCode.PULL_MESSAGE, header)
         await self.remoting_client.invoke_async(addr, request, timeout_ms, operation_complete)

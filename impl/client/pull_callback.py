@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from impl.client.offset_store import MQBrokerError
 from impl.client.rebalance import PullRequest
 from impl.common.message import MessageExt
 from impl.common.pull_result import PullResult
@@ -35,13 +36,14 @@ class PullCallback:
         try:
             self._take(self.consumer.pull_api_wrapper.process_pull_result(
                 self.pull_request.message_queue, pull_result, self.subscription_data))
-        except JavaError:
-            self.on_exception()
+        except JavaError as error:
+            self.on_exception(error)
 
-    def on_exception(self) -> None:
-        """PullCallback#onException: the same pull, a second later."""
+    def on_exception(self, error: JavaError | None) -> None:
+        """PullCallback#onException: the same pull, a second later; error -- None: there was no answer in time."""
         consumer, mq = self.consumer, self.pull_request.message_queue
-        consumer.node.trace(PullFailed(consumer.instance.client_id, consumer.group, mq))
+        code = int(error.response_code) if isinstance(error, MQBrokerError) else -1
+        consumer.node.trace(PullFailed(consumer.instance.client_id, consumer.group, mq, code))
         consumer.pull_message_service.execute_pull_request_later(
             self.pull_request, PULL_TIME_DELAY_MS_WHEN_EXCEPTION,
         )

@@ -272,8 +272,8 @@ class DefaultMQPushConsumerImpl(InNamespace, MQConsumerInner):
         header = await self._pull_header(pull_request, subscription_data)
         try:
             await self.pull_api_wrapper.pull_kernel_impl(mq, header, CONSUMER_TIMEOUT_MS_WHEN_SUSPEND, callback)
-        except JavaError:
-            callback.on_exception()
+        except JavaError as error:
+            callback.on_exception(error)
 
     async def _pull_header(
         self, pull_request: PullRequest, subscription_data: SubscriptionData,

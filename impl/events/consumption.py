@@ -43,11 +43,15 @@ class PullAnswered(NamedTuple):
 
 
 class PullFailed(NamedTuple):
-    """PullCallback#onException: a pull was refused, or not answered in time, or its answer could not be taken."""
+    """PullCallback#onException: a pull was refused, or not answered in time, or its answer could not be taken.
+
+    code -- with which it was refused; -1: it was not.
+    """
 
     client_id: str
     group: str
     mq: MessageQueue
+    code: int = -1
 
 
 class MessagesFound(NamedTuple):

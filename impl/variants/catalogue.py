@@ -19,6 +19,7 @@ from impl.variants.bugs import (
     inquiries,
     kept,
     lasting,
+    late,
     listening,
     locks as lock_bugs,
     logs,
@@ -96,7 +97,7 @@ BUGS: dict[str, Variant] = {variant.name: variant for variant in (
     *permissions.BUGS, *request_bugs.BUGS, *lasting.BUGS, *expiries.BUGS, *queue_counts.BUGS,
     *full_batches.BUGS, *copied_delays.BUGS, *notifying.BUGS, *shared_clients.BUGS,
     *two_topics.BUGS, *replies.BUGS, *broken_connections.BUGS, *kept.BUGS, *corners.BUGS, *records.BUGS,
-    *user_settings.BUGS, *failing.BUGS, *overlooked.BUGS, *routine.BUGS,
+    *user_settings.BUGS, *failing.BUGS, *overlooked.BUGS, *routine.BUGS, *late.BUGS,
 )}
 """By name; each is planted on top of all repairs."""
 

@@ -182,9 +182,10 @@ class ConsumedQueue:
         if self.owns(member) and removed[offset]:
             if offset != self.value("first", member):  # else it may be of a listener whose messages all stay
                 removed[offset] -= 1
-            found = self.step(event, *self._up_to(member, offset))
+            found = self._remembers_late(member, event) if self._is_over(member, offset) else self.step(
+                event, *self._up_to(member, offset))
         elif member in self.again:
-            found = self.as_if(event, ("raise_late", (member,)), {("late", member): True, ("later", member): offset})
+            found = self._remembers_late(member, event)
         else:
             cell = "first", member
             found = self._noted(self.monitor.compare({cell: offset}, [cell])) or self.step(
@@ -192,6 +193,19 @@ class ConsumedQueue:
         self._remember(member)
         self.told(member, offset)
         return found
+
+    def _remembers_late(self, member: str, event: events.OffsetUpdated) -> list[Finding]:
+        """A thread was held up between its look at what is cached and what it remembers."""
+        later = {("late", member): True, ("later", member): event.offset}
+        return self.as_if(event, ("raise_late", (member,)), later)
+
+    def _is_over(self, member: str, offset: int) -> bool:
+        """Whether a message was the first that is cached, is so no more, and nothing is remembered yet.
+
+        Another thread has settled it meanwhile, and what that one remembers is still to come.
+        """
+        return not self.value("remembers", member) and offset == self.value("first", member) < self.value(
+            "behind", member) and not self.value("cached", member, offset)
 
     def learns_late(self, member: str, event: events.OffsetLearntLate) -> list[Finding]:
         """A pull of an earlier holding has brought nothing, and is believed (L8)."""

@@ -60,7 +60,8 @@ class timers_have_their_periods(Rule):
 class route_of_each_topic_is_polled(Rule):
     """A client asks every 30 s for the route of each topic that a consumer of its shares out or a producer sends to.
 
-    Where nothing fails: a name server that cannot be reached ends the round of its timer.
+    And for that of the default topic, by which it learns of all brokers that make topics. Where nothing fails: a name
+    server that cannot be reached ends the round of its timer.
     """
 
     cite = "MQClientInstance#updateTopicRouteInfoFromNameServer, DefaultMQProducerImpl#getPublishTopicList"
@@ -89,6 +90,7 @@ class route_of_each_topic_is_polled(Rule):
     def begins(self, ms: int, at: str, event: events.TimerJobBegan) -> Iterator[Told]:
         if event.job != _ROUTES:
             return
+        self.has_ms.setdefault((at, event.client_id, "", AUTO_CREATE_TOPIC_KEY_TOPIC), ms)
         before_ms, self.begun_ms[at, event.client_id] = self.begun_ms.get((at, event.client_id), 0), ms
         for key, has_ms in self.has_ms.items():
             asked_ms = self.asked_ms.get((at, key[3]), 0)

@@ -54,6 +54,8 @@ pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
 """What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
+AT_ONCE_MS = 300
+"""The same where nothing fails: WriteSocketService and DELAY_FOR_A_WHILE look every 100 ms, and others are woken."""
 OS_PAGE_CACHE_BUSY_MS = 1_000  # MessageStoreConfig#osPageCacheBusyTimeOutMills
 unbusied = takes(OS_PAGE_CACHE_BUSY_MS + QUEUE_MS["send"], steps=2)
 """Who writes has done so, and no send waits any more that had to wait for that."""

@@ -13,11 +13,12 @@ CONCEPTS = (
     "beginnings_of_groups", "begun_again", "broken_connections", "brokered_messages", "busy_brokers",
     "causes_in_groups", "causes_of_locks", "causes_of_offsets", "causes_of_routes", "causes_of_shares", "clients",
     "consumption", "copies", "delays", "deliveries", "expiries", "group_tables", "half_messages", "held_back",
-    "held_pulls", "inquiries", "inspections", "known_brokers", "leaving", "listener_threads", "listening", "locks",
-    "membership", "notices", "observed", "offsets", "orders", "ownership", "permissions", "polling", "polling_in_time",
-    "progress", "promises", "pull_answers", "pulling", "records", "registration", "replicated_logs", "reported_copies",
-    "requests", "resets", "retries", "routes", "seeking", "sending", "server_files", "shares", "shunned_brokers",
-    "space", "store_answers", "stored_logs", "stored_queues", "subscriptions", "transactions", "unanswered",
+    "held_pulls", "inquiries", "inspections", "known_brokers", "lateness", "leaving", "listener_threads",
+    "listening", "locks", "membership", "notices", "observed", "offsets", "orders", "ownership", "permissions",
+    "polling", "polling_in_time", "progress", "promises", "pull_answers", "pulling", "records", "registration",
+    "replicated_logs", "reported_copies", "requests", "resets", "retries", "routes", "seeking", "sending",
+    "server_files", "shares", "shunned_brokers", "space", "store_answers", "stored_logs", "stored_queues",
+    "subscriptions", "transactions", "unanswered",
 )
 """The modules that declare rules; a new one belongs here."""
 

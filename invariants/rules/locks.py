@@ -35,6 +35,36 @@ class only_ordered_groups_lock(Rule):
                                 at, event.client_id, event.group, event.mq)
 
 
+class lock_is_lost_by_an_answer(Rule):
+    """Who believes to have the lock of a queue ceases to do so when a broker has answered that it has not.
+
+    A broker that does not answer says nothing: the lock may be left.
+    """
+
+    cite = "RebalanceImpl#lockAll, #unlockAll"
+    about = "at client_id group mq"
+    excuses = (Excuse("it shuts down", by=events.ConsumerStopping, lasts=FOR_EVER, until=events.ConsumerStarted),)
+
+    # The answers of which nobody has believed anything yet.
+    heard = Kept("at client_id group mq")
+
+    @on(events.LocksHeard)
+    def hears(self, _: int, at: str, event: events.LocksHeard) -> None:
+        for mq in event.mqs:
+            key = at, *event[:2], mq
+            self.heard[key] = self.heard.get(key, 0) + 1
+
+    @on(events.LockBelieved)
+    def believes(self, _: int, at: str, event: events.LockBelieved) -> Iterator[Told]:
+        key = at, *event[:3]
+        left = self.heard.pop(key, 0) - 1
+        if left > 0:
+            self.heard[key] = left
+        if left < 0 and not event.locked:
+            yield self.told(f"{at} believes no more to have the lock of {queue_text(event.mq)}, and no broker has "
+                            "answered so", *key)
+
+
 class masters_are_asked_for_locks(Rule):
     """Only a master is asked for locks, or who was one."""
 

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from itertools import chain
 
 from impl import events
-from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, DLQ_GROUP_TOPIC_PREFIX, RETRY_GROUP_TOPIC_PREFIX
+from impl.decisions.names import (
+    CLIENT_INNER_PRODUCER_GROUP,
+    DLQ_GROUP_TOPIC_PREFIX,
+    RETRY_GROUP_TOPIC_PREFIX,
+    RMQ_SYS_SCHEDULE_TOPIC,
+)
 from impl.events import MessageAppended, MessagesAnswered, MessagesGiven
 from invariants.rules import deadlines
 from invariants.rules.answers import ROLLBACK, has_failed, is_put_back
@@ -17,6 +22,8 @@ from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, on
 from invariants.rules.sending import SENT_ANEW
 from invariants.rules.weather import a_broker_was_away, clock_was_set
+
+_EXPIRED_LEVEL = 3
 
 
 class given_up_after_all_attempts(Rule):
@@ -118,6 +125,38 @@ class retries_wait_longer_each_time(Rule):
         as_it_is = deadlines.RETRY_DELAYS_MS[attempt - 1]
         asked_ms = deadlines.LEVELS_MS[level - 1] if level > 0 else as_it_is
         return min(asked_ms, as_it_is) if (key,) in self.anew else asked_ms
+
+
+class expired_message_is_put_off(Rule):
+    """What a listener has had for too long is sent back with the third level.
+
+    A copy that its client sends itself has one level more for each attempt.
+    """
+
+    cite = "ProcessQueue#cleanExpiredMsg: sendMessageBack(msg, 3), DefaultMQPushConsumerImpl#sendMessageBack"
+    about = "at group key"
+
+    given = Kept("at group mq offset")
+    put_off = Kept("key", survives="all")
+
+    @on(MessagesGiven)
+    def gives(self, ms: int, at: str, event: MessagesGiven) -> None:
+        for offset, *given in zip(event.offsets, event.keys, event.attempts, strict=True):
+            self.given[at, event.group, event.mq, offset] = ms, *given
+
+    @on(MessageAppended)
+    def appended(self, ms: int, _: str, event: MessageAppended) -> None:
+        if event.topic == RMQ_SYS_SCHEDULE_TOPIC:
+            self.put_off.setdefault((event.key,), []).append((ms, event.queue_id + 1))
+
+    @on(events.MessagesExpired)
+    def expires(self, _: int, at: str, event: events.MessagesExpired) -> Iterator[Told]:
+        for offset in event.offsets:
+            given_ms, key, attempt = self.given.get((at, event.group, event.mq, offset), (0, None, 0))
+            levels = {level for ms, level in self.put_off.get((key,), ()) if ms >= given_ms}
+            if levels and not levels & {_EXPIRED_LEVEL, _EXPIRED_LEVEL + attempt}:
+                yield self.told(f"{key} has expired at {at}, and is put off with level {min(levels)}", at, event.group,
+                                key)
 
 
 def rest_of(asked_ms: int) -> int:

@@ -15,6 +15,9 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Duty, Kept, Promise, Rule, Told, after, on
 from invariants.rules.weather import clock_was_set, ended_or_stood_still, has_shut_down, was_cut_off
 
+_NOT_LATEST = frozenset({25, 28})
+"""SUBSCRIPTION_NOT_LATEST, FILTER_DATA_NOT_LATEST of ResponseCode."""
+
 
 class group_has_one_message_model(Rule):
     """All members that a broker lists in a group read as a cluster, or all of them broadcast.
@@ -52,6 +55,29 @@ class retries_stay_subscribed(Rule):
         if clusters and get_retry_topic(event.group) not in topics:
             yield self.told(f"{at} hears of {event.connection} that it does not read the retries of {event.group}", at,
                             event.group, event.connection)
+
+
+class known_version_is_not_refused(Rule):
+    """Where nothing fails a pull is refused for its version only until the next heartbeat has brought that version.
+
+    A broker that has started, and a member that has, beat soon, and each 30 s.
+    """
+
+    cite = "PullMessageProcessor#processRequest: subVersion, SUBSCRIPTION_NOT_LATEST, FILTER_DATA_NOT_LATEST"
+    calm = True
+    about = "at client_id group mq"
+
+    raised_ms = Kept("at group topic", begins=(Match(events.VersionRaised, of="at group topic"),))
+    started_ms = Kept("at", begins=(Match(events.ConsumerStarted, of="at"),))
+    came_ms = Kept("broker_name", survives="all", begins=(Match(events.BrokerStarted, of="broker_name"),))
+
+    @on(events.PullFailed)
+    def fails(self, ms: int, at: str, event: events.PullFailed) -> Iterator[Told]:
+        since_ms = max(self.raised_ms.get((at, event.group, event.mq.topic), 0), self.started_ms.get((at,), 0),
+                       self.came_ms.get((event.mq.broker_name,), 0))
+        if event.code in _NOT_LATEST and ms - since_ms > deadlines.HEARTBEAT_MS + deadlines.soon(self.bounds):
+            yield self.told(f"a pull of {queue_text(event.mq)} by {at} is refused with code {event.code}, and its "
+                            f"version is {ms - since_ms} ms old", at, *event[:3])
 
 
 class application_has_what_it_subscribes(Duty):

@@ -62,6 +62,11 @@ class BrokerViews:
         found = self.living.broker(broker)
         return None if found is None else found.config.transaction_check_max
 
+    def transaction_check_interval_ms(self, broker: str) -> int | None:
+        """BrokerConfig.transactionCheckInterval; None: no broker runs there."""
+        found = self.living.broker(broker)
+        return None if found is None else found.config.transaction_check_interval_ms
+
     def reads_slaves(self, broker: str) -> bool:
         """BrokerConfig.slaveReadEnable."""
         found = self.living.broker(broker)

@@ -464,4 +464,12 @@ PLANTED = (
     ("told_members_rebalance", "repaired+seeded-wake-up-is-forgotten", "clustering", "calm", 0),
     ("route_of_each_topic_is_polled", "repaired+seeded-unknown-topic-ends-the-round", "subscriptions", "calm", 0),
     ("default_topic_is_asked_about_last", "repaired+seeded-second-producer-has-no-queues", "both_ways", "calm", 0),
+    ("put_is_answered_at_once", "repaired+seeded-flush-each-second", "stored_sync", "calm", 0),
+    ("put_is_copied_at_once", "repaired+seeded-transfer-each-second", "replicated_sync", "calm", 0),
+    ("slave_is_waited_for_no_longer", "repaired+seeded-slave-has-the-time-of-the-disk", "patient", "calm", 0),
+    ("delayed_message_comes_at_once", "repaired+seeded-levels-are-looked-at-each-5-s", "delayed", "calm", 0),
+    ("checks_have_their_interval", "repaired+seeded-check-has-the-time-of-transactions", "transactions", "calm", 0),
+    ("known_version_is_not_refused", "repaired+seeded-older-version-is-refused", "stored", "calm", 0),
+    ("expired_message_is_put_off", "repaired+seeded-expired-waits-a-second", "stored_retry", "calm", 0),
+    ("lock_is_lost_by_an_answer", "repaired+seeded-no-answer-is-a-refusal", "orderly", "network", 0),
 )

@@ -195,7 +195,7 @@ def test_a_client_that_has_ended_pulls_nothing_more(world: World) -> None:
     service = consumer.instance.pull_message_service
     service.execute_pull_request_immediately(pull_request)
     service.execute_pull_request_later(pull_request, 10)
-    PullCallback(consumer, pull_request, build("orders", "*", "TAG")).on_exception()
+    PullCallback(consumer, pull_request, build("orders", "*", "TAG")).on_exception(None)
     world.run(2 * HOLD_MS)
     assert world.events(PullSuspended, since_ms) == []
 

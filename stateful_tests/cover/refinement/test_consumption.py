@@ -190,3 +190,15 @@ def test_what_was_answered_before_a_shutdown_may_be_forgotten(*, stopping: bool)
     if stopping:
         follower.takes[events.ConsumerStopping]("c1", STOPPING)
     assert ("c1" in queue.forgets) is stopping
+
+
+@pytest.mark.parametrize(("settled", "allowed"), [((6, 5), True), ((5,), False), ((5, 6), False)])
+def test_a_thread_that_was_held_up_remembers_the_first_message_when_another_one_has_settled_it(
+    settled: tuple[int, ...], *, allowed: bool,
+) -> None:
+    queue = has_taken(timed=False)
+    queue.monitor.write({("remembers", "c1"): False})
+    assert queue.brings("c1", events.MessagesFound("c1@1", "G", MQ, (5, 6, 7))) == []
+    for offset in settled:
+        assert queue.settled("c1", events.MessagesSettled("c1@1", "G", MQ, (offset,))) == []
+    assert (queue.updated("c1", UPDATED) == []) is allowed

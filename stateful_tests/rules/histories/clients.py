@@ -87,6 +87,7 @@ def sends(*listed: MessageQueue, topic: str = "orders") -> Told:
 
 POLLED, DEFAULT = "route_of_each_topic_is_polled", "default_topic_is_asked_about_last"
 ROUNDS = shares(), begins(1), begins(30_001)
+SECOND_ROUND = *ROUNDS[:2], route(2), begins(30_001), denied(30_001, "TBW102")
 ASKS_LATE = begins(0), ends(1), denied(5), route(5 + deadlines.soon(CALM) + 1, "TBW102")
 
 HISTORIES = (
@@ -129,10 +130,11 @@ HISTORIES = (
     *(Written(POLLED, ROUNDS, (begins(1), shares(ms), ROUNDS[2]), bounds=CALM) for ms in (1, 2)),
     *(Written(POLLED, ROUNDS, (ROUNDS[0], *kept), bounds=CALM) for kept in (
         (begins(1), begins(30_001, COMMIT)), (begins(1, COMMIT), begins(30_001)))),
-    Written(POLLED, (*ROUNDS[:2], route(2), begins(30_001), begins(60_001)),
-            (*ROUNDS[:2], route(2), begins(30_001), shares(30_005), route(30_006), begins(60_001)), bounds=CALM),
-    Written(POLLED, (*ROUNDS[:2], route(2), begins(30_001), shares(30_005), begins(60_001)),
-            (*ROUNDS[:2], route(2), begins(30_001), route(30_001), begins(60_001)), bounds=CALM),
+    Written(POLLED, (*SECOND_ROUND, begins(60_001)), (*SECOND_ROUND, shares(30_005), route(30_006), begins(60_001)),
+            bounds=CALM, says="route of orders"),
+    Written(POLLED, (*SECOND_ROUND, shares(30_005), begins(60_001)), (*SECOND_ROUND, route(30_001), begins(60_001)),
+            bounds=CALM),
+    Written(POLLED, (begins(1), begins(30_001), begins(60_001)), SECOND_ROUND[1:], bounds=CALM, says="of TBW102"),
     # It looked for a name server, and not long before.
     Written(POLLED, (shares(), goes(0, NS), *ROUNDS[1:]), (*ROUNDS[:2], goes(2, NS), ROUNDS[2]), bounds=CALM),
     Written(POLLED, (*ROUNDS[:2], (2, "c2", goes(2, NS)[2]), ROUNDS[2]), (*ROUNDS[:2], goes(2, NS), ROUNDS[2]),

@@ -14,6 +14,7 @@ from impl.events import (
     ConsumerStopping,
     ListenerEnded,
     ListenerStarted,
+    LockBelieved,
     LockGranted,
     LockReleased,
     LocksAnswered,
@@ -93,9 +94,9 @@ def answered(*granted_mqs: MessageQueue, asked: tuple[MessageQueue, ...] = (MQ,)
     return 2, B, LocksAnswered(B, G, ID, frozenset(asked), frozenset(granted_mqs))
 
 
-def heard(*mqs: MessageQueue) -> Record:
+def heard(*mqs: MessageQueue, group: str = G, client_id: str = ID) -> Record:
     """The client has the answer."""
-    return 3, C, LocksHeard(ID, G, frozenset(mqs or (MQ,)))
+    return 3, C, LocksHeard(client_id, group, frozenset(mqs or (MQ,)))
 
 
 def table(*, is_dropped: bool = False, locked: bool = True, expired: bool = False, mq: MessageQueue = MQ) -> Tables:
@@ -130,6 +131,14 @@ CALM = Bounds()
 def begun(broker_id: int) -> Record:
     """The broker starts."""
     return 0, B, BrokerStarted(B, "broker-a", broker_id)
+
+
+LOST = "lock_is_lost_by_an_answer"
+
+
+def believes(locked: bool = False, mq: MessageQueue = MQ) -> Record:  # as the event has it
+    """The client believes to have the lock, or not."""
+    return 5, C, LockBelieved(ID, G, mq, locked)
 
 
 HISTORIES = (
@@ -247,4 +256,17 @@ HISTORIES = (
             kept_views=has_lock("c2@1"), says="is refused"),
     *(Written("masters_are_asked_for_locks", (begun(1), granted()), kept, says="and that is no master")
       for kept in ((begun(0), granted()), (granted(),), (begun(0), begun(1), granted()))),
+    Written(LOST, (believes(),), (heard(MQ), believes()), says="and no broker has answered so"),
+    Written(LOST, (believes(),), (believes(locked=True),)),
+    *(Written(LOST, (broken, believes()), (heard(MQ), believes())) for broken in (
+        heard(MQ2), heard(MQ, group="H"), heard(MQ, client_id="c1@2"))),
+    Written(LOST, (heard(MQ), believes(locked=True), believes()),
+            (heard(MQ), heard(MQ), believes(locked=True), believes())),
+    Written(LOST, (heard(MQ), believes(), believes()), (heard(MQ, MQ2), believes(), believes(mq=MQ2))),
+    Written(LOST, (believes(locked=True), believes()), (heard(MQ), heard(MQ), believes(), believes())),
+    Written(LOST, (heard(MQ), (5, C, ProcessKilled(1, power_loss=False)), believes()), (heard(MQ), believes())),
+    *(Written(LOST, (*broken, believes()), (*kept, believes())) for broken, kept in (
+        (((1, C, ConsumerStopping(ID, "H")),), ((1, C, ConsumerStopping(ID, G)),)),
+        (((1, C, ConsumerStopping(ID, G)), (2, C, ConsumerStarted(ID, G, "CLUSTERING", True))),
+         ((0, C, ConsumerStarted(ID, G, "CLUSTERING", True)), (1, C, ConsumerStopping(ID, G)))))),
 )

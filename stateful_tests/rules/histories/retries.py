@@ -22,6 +22,7 @@ from impl.events import (
     MessageAppended,
     MessageDispatched,
     MessagesAnswered,
+    MessagesExpired,
     MessagesFound,
     MessagesGiven,
     ProcessKilled,
@@ -126,6 +127,18 @@ HAS_NONE, HAS_NONE_THERE = ((3, at, QueuesHeld(ID, G, frozenset({MQ2}))) for at 
 DIES, DIES_THERE = ((3, at, ProcessKilled(1, power_loss=False)) for at in (C, A))
 
 UNORDERED, IN_ORDER = ((0, C, ConsumerStarted(ID, G, "CLUSTERING", orderly)) for orderly in (False, True))
+
+def put_off(ms: int, level: int, key: str = "k", topic: str = "SCHEDULE_TOPIC_XXXX") -> Told:
+    """A broker has a copy that waits for the delay of a level."""
+    return ms, A, MessageAppended(A, topic, level - 1, 0, 100, 100, key, False)
+
+
+def expired(ms: int = 9, offset: int = 4, mq: MessageQueue = MQ, at: str = C, group: str = G) -> Told:
+    """A listener has had a message for too long."""
+    return ms, at, MessagesExpired(ID, group, mq, (offset,))
+
+
+EXPIRED = "expired_message_is_put_off"
 
 HISTORIES = (
     Written("given_up_after_all_attempts", (given(1, 1), dead(2)), (given(1, 2), dead(2)), causes=(),
@@ -319,4 +332,16 @@ HISTORIES = (
     Written("sent_back_is_taken", (UNORDERED, ANEW), (IN_ORDER, ANEW)),
     Written("sent_back_is_taken", (ANEW,), ((2, C, ANEW[2]._replace(group="P")),)),
     Written("sent_back_is_taken", (ANEW,), ((2, C, ANEW[2]._replace(mq=MQ)),)),
+    Written(EXPIRED, (given(1), put_off(5, 1), expired()), (given(1), put_off(5, 3), expired()),
+            says="k has expired at c1, and is put off with level 1"),
+    Written(EXPIRED, (given(1, 1), put_off(5, 5), expired()), (given(1, 1), put_off(5, 4), expired())),
+    Written(EXPIRED, (given(1), put_off(1, 1), expired()), (given(1), put_off(0, 1), expired())),
+    *(Written(EXPIRED, (given(1), put_off(5, 1), expired()), (given(1), kept, expired())) for kept in (
+        put_off(5, 1, "k2"), put_off(5, 1, topic="orders"))),
+    *(Written(EXPIRED, (given(1), put_off(5, 1), expired()), (given(1), put_off(5, 1), kept)) for kept in (
+        expired(offset=5), expired(mq=MQ2), expired(at=C2), expired(group="H"))),
+    Written(EXPIRED, (given(1), put_off(5, 1), expired()),
+            (given(1), put_off(5, 1), (6, C, ProcessKilled(1, power_loss=False)), expired())),
+    Written(EXPIRED, (given(1), put_off(5, 1), put_off(6, 2), expired()),
+            (given(1), put_off(5, 1), put_off(6, 3), expired())),
 )

@@ -113,6 +113,19 @@ def having(expression: str | None, *others: Consumer) -> Tables:
 
 
 HAS = "application_has_what_it_subscribes"
+VERSION, KNOWN_MS = "known_version_is_not_refused", deadlines.HEARTBEAT_MS + deadlines.soon(Bounds())
+
+
+def refused(ms: int, code: int = 25) -> Record:
+    """A pull is refused."""
+    return ms, C, PullFailed(C, G, MQ, code)
+
+
+def raised(ms: int, topic: str = "orders", group: str = G) -> Record:
+    """A newer version counts for pulls."""
+    return ms, C, VersionRaised(C, group, topic, ms)
+
+
 HISTORIES = (
     Written(HAS, (asked("a"),), (asked("a"),), having("*"), having("a"), says="c1 is to subscribe orders with a in G"),
     Written(HAS, (asked("a"),), (asked("a"), asked("*")), having(None), having("*")),
@@ -213,4 +226,16 @@ HISTORIES = (
     Written("versions_are_times", broken=(heartbeat(100, 899),), kept=(heartbeat(100, 900),), views=_CLOCK),
     Written("only_the_subscribed_is_held", broken=(), kept=(CLUSTERS,), views=Tables(**_HOLDS, subscribed={}),
             kept_views=Tables(**_HOLDS, subscribed={"orders": Subscription("*", 1, "TAG")})),
+    Written(VERSION, (raised(5), refused(KNOWN_MS + 6)), (raised(5), refused(KNOWN_MS + 5)), bounds=Bounds(),
+            says=f"by c1 is refused with code 25, and its version is {KNOWN_MS + 1} ms old"),
+    Written(VERSION, (refused(KNOWN_MS + 1, 28),), (refused(KNOWN_MS, 28),), bounds=Bounds()),
+    *(Written(VERSION, (refused(KNOWN_MS + 1),), (refused(KNOWN_MS + 1, code),), bounds=Bounds()) for code in (24, -1)),
+    Written(VERSION, (refused(KNOWN_MS + 1),), (refused(KNOWN_MS + 1),), kept_views=Tables(calm=False),
+            bounds=Bounds()),
+    *(Written(VERSION, (broken, refused(KNOWN_MS + 6)), (kept, refused(KNOWN_MS + 6)), bounds=Bounds())
+      for broken, kept in (
+        (raised(7, "invoices"), raised(7)), (raised(7, group="H"), raised(7)), (raised(5), raised(6)),
+        ((7, "c2", raised(7)[2]), raised(7)),
+        ((7, "c2", ConsumerStarted("c2", G, "CLUSTERING", False)), (7, C, ConsumerStarted(C, G, "CLUSTERING", False))),
+        ((7, "b-1", BrokerStarted("b-1", "broker-c", 0)), (7, "b-1", BrokerStarted("b-1", MQ.broker_name, 0))))),
 )
