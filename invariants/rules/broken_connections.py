@@ -10,14 +10,29 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import Excuse
 from invariants.rules.match import Match
 from invariants.rules.past import place_of
-from invariants.rules.rule import Duty, Kept, on
+from invariants.rules.rule import Duty, Kept, Rule, on
+
+
+def _broken(rule: Rule, ms: int, at: str, event: events.ConnectionSevered) -> tuple[str, str, int] | None:
+    """Client, connection, and when the client sees that it has broken; None: it never does, or nobody knows.
+
+    It is known of a process that has connected to the broker once.
+    """
+    client, broker, after_ms = at, event.other, 0
+    if (at,) in rule.facts.brokers:
+        if event.seen_after_ms is None:
+            return None
+        client, broker, after_ms = event.other, at, event.seen_after_ms
+    started = rule.past.last(events.ProcessStarted, at=client)
+    made = rule.past.of(events.ConnectionMade, since=place_of(started), at=client, server=broker)
+    return (client, made[0].event.connection, ms + after_ms) if len(made) == 1 else None
 
 
 class pull_fails_with_its_connection(Duty):
     """A client that closes a broken connection gives up at once the pulls that its broker holds for it there.
 
     Judged of processes that have connected to the broker once, so that it is clear which connection has broken. A
-    client that the broker tells of the end waits for the time-out, and so does a call of a consumer that is polled.
+    client whose broker has ended the connection in order waits for the time-out, as does a call of one that is polled.
     """
 
     cite = "NettyRemotingClient.NettyConnectManageHandler#close, NettyRemotingAbstract#failFast"
@@ -50,9 +65,8 @@ class pull_fails_with_its_connection(Duty):
 
     @on(events.ConnectionSevered)
     def breaks(self, ms: int, at: str, event: events.ConnectionSevered) -> None:
-        started = self.past.last(events.ProcessStarted, at=at)
-        made = self.past.of(events.ConnectionMade, since=place_of(started), at=at, server=event.other)
-        for (connection, _), (_, group, mq) in self.held.items() if len(made) == 1 else ():
-            waits = (at, group, mq) in self.waits and (at, group) not in self.facts.polls_from
-            if waits and connection == made[0].event.connection:
-                self.owe((at, group, mq), ms)
+        client, broken, seen_ms = _broken(self, ms, at, event) or ("", "", ms)
+        for (connection, _), (_, group, mq) in self.held.items() if client else ():
+            waits = (client, group, mq) in self.waits and (client, group) not in self.facts.polls_from
+            if waits and connection == broken:
+                self.owe((client, group, mq), seen_ms)

@@ -51,9 +51,9 @@ def answered(connection: str = "c1:1", opaque: int = 5) -> Told:
     return 3, B, HeldPullAnswered(B, connection, opaque)
 
 
-def severed(at: str = C, other: str = B) -> Told:
-    """A connection breaks."""
-    return 4, at, ConnectionSevered(other, 60_000)
+def severed(at: str = C, other: str = B, after_ms: int | None = 60_000) -> Told:
+    """A connection breaks, and the other end sees it later, or never."""
+    return 4, at, ConnectionSevered(other, after_ms)
 
 
 def looked(ms: int) -> tuple[Told, ...]:
@@ -93,11 +93,15 @@ HISTORIES = (
         (3, C, PullFailed(C, G, MQ2)), (3, C, PullFailed(C, "H", MQ)))),
     *(Written(RULE, BROKEN, (*BEGUN[:2], *kept, held(), severed())) for kept in (
         (), (PULLS, (1, C, QueueDropped(C, G, MQ))), ((1, "c2", PULLS[2]),), ((1, C, PullSuspended(C, G, MQ2, 7)),))),
-    *(Written(RULE, BROKEN, (*BEGUN, other)) for other in (severed("c2"), severed(other="broker-b"), severed(B, C))),
+    *(Written(RULE, BROKEN, (*BEGUN, other)) for other in (severed("c2"), severed(other="broker-b"))),
+    Written(RULE, (*BEGUN, severed(B, C)), (*BEGUN, severed(B, C, None))),
     # Who polls is not judged.
     Written(RULE, (*BEGUN, (3, C, QueuesHeld(C, "H", frozenset({MQ}))), severed()),
             (*BEGUN, (3, C, QueuesHeld(C, G, frozenset({MQ}))), severed())),
     # How long messages are on their way does not matter.
     *(Written(RULE, (*BROKEN, *looked(FAILED_MS + 5)), (*BROKEN, *looked(FAILED_MS + 4)), bounds=bounds)
       for bounds in (CALM, Bounds(delay_ms=1_000))),
+    # It begins when the client sees it.
+    Written(RULE, (*BEGUN, severed(B, C), *looked(60_000 + FAILED_MS + 5)),
+            (*BEGUN, severed(B, C), *looked(60_000 + FAILED_MS + 4)), bounds=CALM),
 )
