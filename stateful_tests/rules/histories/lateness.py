@@ -151,7 +151,7 @@ HISTORIES = (
             says="broker-a-1 asks about k for the first time 26301 ms after its put"),
     Written(CHECKS, (half(), half(500), asked(OLD_MS + 1)), (half(), asked(9_000), asked(50_000)), views=EVERY_10_S,
             kept_views=EVERY_10_S),
-    *(Written(CHECKS, ((0, at, what), half(), asked(OLD_MS + 1)), (half(), (2, at, what), asked(OLD_MS + 1)),
+    *(Written(CHECKS, ((0, at, what), half(), asked(OLD_MS + 1)), (half(), (1, at, what), asked(OLD_MS + 1)),
               views=EVERY_10_S, kept_views=EVERY_10_S) for at, what in (
         (M2, DIES), (M2, BrokerStopping(M2)), (P, ProducerShutDown("p@1", "Q")))),
 )
