@@ -30,14 +30,15 @@ PullHeader = Callable[..., Awaitable[PullMessageRequestHeader]]
 
 
 @replace(PullCallback, "on_exception")
-def _end(self: PullCallback) -> None:
+def _end(self: PullCallback, error: JavaError | None) -> None:
     """A pull that fails is the last one."""
-    del self
+    del self, error
 
 
 @replace(PullCallback, "on_exception")
-def _at_once(self: PullCallback) -> None:
+def _at_once(self: PullCallback, error: JavaError | None) -> None:
     """A pull that fails is made again at once."""
+    del error
     self.consumer.execute_pull_request_immediately(self.pull_request)
 
 
