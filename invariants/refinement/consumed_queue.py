@@ -194,8 +194,8 @@ class ConsumedQueue:
         self.told(member, offset)
         return found
 
-    def _remembers_late(self, member: str, event: events.OffsetUpdated) -> list[Finding]:
-        """A thread was held up between its look at what is cached and what it remembers."""
+    def _remembers_late(self, member: str, event: events.OffsetUpdated | events.OffsetLearntLate) -> list[Finding]:
+        """A thread was held up between its look and what it remembers."""
         later = {("late", member): True, ("later", member): event.offset}
         return self.as_if(event, ("raise_late", (member,)), later)
 
@@ -209,8 +209,7 @@ class ConsumedQueue:
 
     def learns_late(self, member: str, event: events.OffsetLearntLate) -> list[Finding]:
         """A pull of an earlier holding has brought nothing, and is believed (L8)."""
-        later = {("late", member): True, ("later", member): event.offset}
-        found = self.as_if(event, ("raise_late", (member,)), later)
+        found = self._remembers_late(member, event)
         self.told(member, event.offset)
         return found
 

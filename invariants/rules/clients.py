@@ -10,6 +10,7 @@ from impl.decisions.names import AUTO_CREATE_TOPIC_KEY_TOPIC
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse
 from invariants.rules.match import Match, machine_of
+from invariants.rules.ownership import UNSUBSCRIBED
 from invariants.rules.rule import Kept, Rule, Told, on
 
 _ROUTES = "updateTopicRouteInfoFromNameServer"
@@ -70,9 +71,7 @@ class route_of_each_topic_is_polled(Rule):
     excuses = (Excuse("it looked for a name server", by=Match(events.NameServerChosen, of="at")),)
 
     # Since when a client has a topic; when it asked for its route last, and when its last round began.
-    has_ms = Kept(about, ends=(
-        events.ConsumerStopping, events.ProducerShutDown,
-        Match(events.SubscriptionAsked, of="at group topic", having=lambda one: one.expression is None)))
+    has_ms = Kept(about, ends=(events.ConsumerStopping, events.ProducerShutDown, UNSUBSCRIBED))
     asked_ms = Kept("client topic", machine="client", begins=(
         Match(events.RouteAnswered, events.RouteDenied, of="client=connection.machine topic"),))
     begun_ms = Kept("at client_id")

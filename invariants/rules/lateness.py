@@ -30,8 +30,7 @@ class put_is_answered_at_once(Rule):
 
     copied = Kept("at", survives="all", begins=(events.StoreLoaded,),
                   value=lambda _, event: event.broker_role == _SYNC_MASTER)
-    put_ms = Kept("broker commit_log_offset", machine="broker", begins=(
-        Match(events.MessageAppended, of="broker commit_log_offset"),))
+    put_ms = Kept("broker commit_log_offset", machine="broker", begins=(events.MessageAppended,))
 
     @on(events.SendAnswered)
     def answered(self, ms: int, at: str, event: events.SendAnswered) -> Iterator[Told]:
@@ -107,8 +106,8 @@ class delayed_message_comes_at_once(Rule):
     about = "at level key"
 
     waits = Kept("at key")
-    dispatched_ms = Kept("at commit_log_offset", begins=(Match(
-        events.MessageDispatched, of="at commit_log_offset", having=lambda one: one.topic == RMQ_SYS_SCHEDULE_TOPIC),))
+    dispatched_ms = Kept("at commit_log_offset", begins=(
+        Match(events.MessageDispatched, having=lambda one: one.topic == RMQ_SYS_SCHEDULE_TOPIC),))
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> Iterator[Told]:
@@ -123,9 +122,10 @@ class delayed_message_comes_at_once(Rule):
 
 
 class checks_have_their_interval(Rule):
-    """A broker asks about a half message once in an interval of checks, at first in the second one in which it is old.
+    """A broker asks about a half message once in an interval of checks, and at first within two.
 
-    That first time is not judged where a producer or a broker has ended since.
+    The two count from when it is old enough: a message may say that it is to be left alone for longer than others, in
+    worlds by an interval at most. They are not judged where a producer or a broker has ended since.
     """
 
     cite = "TransactionalMessageCheckService#run, TransactionalMessageServiceImpl#check: transactionTimeOut"

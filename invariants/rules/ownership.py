@@ -109,6 +109,8 @@ class share_is_kept(Rule):
 
 
 _ITS_FIRST = "its first topic"
+UNSUBSCRIBED = Match(events.SubscriptionAsked, of="at group topic", having=lambda one: one.expression is None)
+"""An application wants a topic no more."""
 
 
 class told_members_rebalance(Duty):
@@ -143,8 +145,7 @@ class told_members_rebalance(Duty):
     late = "{at} was told {waited_ms} ms ago that {group} has changed, and has not shared out {topic} since"
 
     # What a member shares out.
-    shared = Kept("at group topic", begins=(events.ConsumerIdsFetched,), ends=(
-        Match(events.SubscriptionAsked, of="at group topic", having=lambda one: one.expression is None),))
+    shared = Kept("at group topic", begins=(events.ConsumerIdsFetched,), ends=(UNSUBSCRIBED,))
 
     # Connections on which a process that lives has spoken, and those of others.
     spoken = Kept("client connection", machine="client", begins=(

@@ -11,12 +11,11 @@ from impl.decisions.names import MASTER_ID, RMQ_SYS_SELF_TEST_TOPIC
 from impl.decisions.route_queues import QueueData
 from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
+from invariants.rules.inspections import TOPIC_NOT_EXIST
 from invariants.rules.match import Match, machine_of
 from invariants.rules.rule import Kept, Promise, Rule, Told, on
 from invariants.rules.weather import was_cut_off_from
 from invariants.views import Views
-
-TOPIC_NOT_EXIST = 17  # ResponseCode
 
 
 def queues_of(views: Views, namesrv: str, broker_name: str) -> dict[str, QueueData]:

@@ -67,9 +67,9 @@ class known_version_is_not_refused(Rule):
     calm = True
     about = "at client_id group mq"
 
-    raised_ms = Kept("at group topic", begins=(Match(events.VersionRaised, of="at group topic"),))
-    started_ms = Kept("at", begins=(Match(events.ConsumerStarted, of="at"),))
-    came_ms = Kept("broker_name", survives="all", begins=(Match(events.BrokerStarted, of="broker_name"),))
+    raised_ms = Kept("at group topic", begins=(events.VersionRaised,))
+    started_ms = Kept("at", begins=(events.ConsumerStarted,))
+    came_ms = Kept("broker_name", survives="all", begins=(events.BrokerStarted,))
 
     @on(events.PullFailed)
     def fails(self, ms: int, at: str, event: events.PullFailed) -> Iterator[Told]:

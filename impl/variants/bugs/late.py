@@ -21,14 +21,14 @@ from impl.decisions.names import MASTER_ID
 from impl.decisions.subscription import SubscriptionData
 from impl.store import schedule_message_service
 from impl.store.commit_log import CommitLog
-from impl.store.message_store_config import BrokerRole
 from impl.store.put_message_result import AppendMessageResult, GroupCommitRequest
 from impl.store.put_message_status import PutMessageStatus
 from impl.variants.change import constant
 from impl.variants.variant import Variant, around, replace
 
-_SECOND_MS, _SHORT_LEVEL = 1_000, 1
+_SECOND_MS = 1_000
 _IDEA = "an idea"
+Submit = Callable[..., GroupCommitRequest | PutMessageStatus]
 Filter = tuple[SubscriptionData, ConsumerFilterData | None]
 Stored = Callable[[PullChecks, PullMessageRequestHeader, SubscriptionGroupConfig], Filter]
 
@@ -51,18 +51,18 @@ def _wake_no_connection(self: HAThreads) -> None:
     del self
 
 
-@replace(CommitLog, "_submit_replica_request")
-def _wait_for_a_slave_as_for_the_disk(
-    self: CommitLog, result: AppendMessageResult, *, wait: bool,
-) -> GroupCommitRequest | PutMessageStatus:
-    """One time for both."""
-    if self._config.broker_role is not BrokerRole.SYNC_MASTER or not wait:
-        return PutMessageStatus.PUT_OK
-    if not self.ha_service.is_slave_ok(result.wrote_offset + result.wrote_bytes):
-        return PutMessageStatus.SLAVE_NOT_AVAILABLE
-    request = self._request(result, self._config.sync_flush_timeout_ms)
-    self.ha_service.put_request(request)
-    return request
+@around(CommitLog, "_submit_replica_request")
+def _wait_for_a_slave_as_for_the_disk(original: Submit) -> Submit:
+    def _submit_replica_request(
+        self: CommitLog, result: AppendMessageResult, *, wait: bool,
+    ) -> GroupCommitRequest | PutMessageStatus:
+        """One time for both."""
+        request = original(self, result, wait=wait)
+        if isinstance(request, GroupCommitRequest):
+            request.deadline_ms = self.now_ms() + self._config.sync_flush_timeout_ms
+        return request
+
+    return _submit_replica_request
 
 
 @replace(Transactions, "_check")
@@ -116,7 +116,7 @@ BUGS = (
     Variant("seeded-older-version-is-refused", "bug", "A pull with another version than the known one is refused.",
             _IDEA, replacements=(_refuse_another_version,)),
     Variant("seeded-expired-waits-a-second", "bug", "What has expired under its listener comes again after a second.",
-            _IDEA, replacements=(constant(consume_message_concurrently_service, "EXPIRED_DELAY_LEVEL", _SHORT_LEVEL),)),
+            _IDEA, replacements=(constant(consume_message_concurrently_service, "EXPIRED_DELAY_LEVEL", 1),)),
     Variant("seeded-no-answer-is-a-refusal", "bug", "A renewal that fails counts as refused.", _IDEA,
             replacements=(_unlock_without_an_answer,), over=("renew_what_is_held",)),
 )

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import gc
+import resource
+import signal
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 import pytest
 
-from stateful_tests.worlds.limit import OverTimeError, limited
+from stateful_tests.worlds.limit import LOOKS, OverTimeError, limited
 
 ROUNDS = 2_000_000  # some 80 ms: signals of timers come every few
 
@@ -31,6 +33,28 @@ def test_progress_begins_the_time_anew() -> None:
     with pytest.raises(OverTimeError), limited(0.04, lambda: next(steps, None)):
         burn()
     assert next(steps, None) is None
+
+
+def test_a_pause_spoils_only_one_look() -> None:
+    """Signals that come during it are one, and the time to the next look begins behind it."""
+    every_s, looks = 0.2, list[float]()
+
+    def used() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_utime
+
+    def progress() -> int:
+        looks.append(used())
+        return len(looks)
+
+    with limited(LOOKS * every_s, progress):
+        begin = used()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGVTALRM})
+        while used() < begin + 2.5 * every_s:
+            burn(1_000)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGVTALRM})
+        while len(looks) < 3:
+            burn(1_000)
+    assert looks[2] - looks[1] > 0.8 * every_s
 
 
 class Late:
