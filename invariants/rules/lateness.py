@@ -125,18 +125,25 @@ class checks_have_their_interval(Rule):
     """A broker asks about a half message once in an interval of checks, and at first within two.
 
     The two count from when it is old enough: a message may say that it is to be left alone for longer than others, in
-    worlds by an interval at most. They are not judged where a producer or a broker has ended since.
+    worlds by an interval at most. They count from when the broker knows a producer of the group, which one that was
+    started anew learns by a heartbeat. They are not judged where a producer or a broker has ended since the put.
     """
 
     cite = "TransactionalMessageCheckService#run, TransactionalMessageServiceImpl#check: transactionTimeOut"
     calm = True
     about = "group key"
 
-    # Who has a half message; when it was put, and when it was asked about last; when a process has ended last.
+    # Who has a half message; when it was put, and when it was asked about last; when a process has ended last; since
+    # when a broker knows a producer of a group.
     halves = Kept("key", survives="all")
     asked_ms = Kept("group key", survives="all")
     ended_ms = Kept("", survives="all", begins=(
         Match(events.ProcessKilled, events.ProducerShutDown, events.BrokerStopping, of=""),))
+    known_ms = Kept("at group", ends=(events.ProducerForgotten,))
+
+    @on(events.ProducerRegistered)
+    def registered(self, ms: int, at: str, event: events.ProducerRegistered) -> None:
+        self.known_ms.setdefault((at, event.group), ms)
 
     @on(events.MessageAppended)
     def appended(self, ms: int, at: str, event: events.MessageAppended) -> None:
@@ -157,7 +164,8 @@ class checks_have_their_interval(Rule):
         if before_ms is not None and ms - before_ms < interval_ms - deadlines.AT_ONCE_MS:
             yield self.told(f"{broker} asks about {event.key} again after {ms - before_ms} ms, and is to do so every "
                             f"{interval_ms} ms", *key, since_ms=before_ms)
-        old_ms = put_ms + deadlines.HALF_MESSAGE_MS + 2 * interval_ms
+        known_ms = max(put_ms, self.known_ms.get((broker, event.group), 0))
+        old_ms = known_ms + deadlines.HALF_MESSAGE_MS + 2 * interval_ms
         if before_ms is None and self.ended_ms.get((), 0) < put_ms and ms - old_ms > deadlines.AT_ONCE_MS:
             yield self.told(f"{broker} asks about {event.key} for the first time {ms - put_ms} ms after its put", *key,
                             since_ms=put_ms)

@@ -130,9 +130,12 @@ class pull_commits_what_is_remembered(Rule):
     calm = True
     excuses = (_AWAY,)
 
-    memory = Kept(_HOLDING, ends=(*_ENDS, events.OffsetReset, events.OffsetCorrected), begins=(events.OffsetUpdated,),
-                  value=lambda _, event: event.offset)
-    sent = Kept(_HOLDING, ends=_ENDS, begins=(events.OffsetSent,), value=lambda _, event: event.offset)
+    # What a holding remembers and has sent: a listener that ends behind it still notes an offset, which the next
+    # holding forgets (RebalanceImpl#removeDirtyOffset).
+    memory = Kept(_HOLDING, ends=(*_ENDS, events.QueueTaken, events.OffsetReset, events.OffsetCorrected),
+                  begins=(events.OffsetUpdated,), value=lambda _, event: event.offset)
+    sent = Kept(_HOLDING, ends=(*_ENDS, events.QueueTaken), begins=(events.OffsetSent,),
+                value=lambda _, event: event.offset)
 
     @on(events.PullSuspended)
     def pulls(self, _: int, at: str, event: events.PullSuspended) -> Iterator[Told]:

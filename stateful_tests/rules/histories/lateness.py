@@ -13,6 +13,8 @@ from impl.events import (
     MessageAppended,
     MessageDispatched,
     ProcessKilled,
+    ProducerForgotten,
+    ProducerRegistered,
     ProducerShutDown,
     ReplicaAnswered,
     ReplicaReported,
@@ -85,6 +87,16 @@ def asked(ms: int, key: str = "k", group: str = "P", *, checked: bool = True) ->
     return ms, P, TransactionAsked(group, key, checked)
 
 
+def registered(ms: int, at: str = M, group: str = "P") -> Told:
+    """A broker knows a producer."""
+    return ms, at, ProducerRegistered(at, group, "p@1", "p:1")
+
+
+def forgotten(ms: int, group: str = "P") -> Told:
+    """A broker has lost the connection of a producer."""
+    return ms, M, ProducerForgotten(M, group, "p@1", "p:1")
+
+
 EVERY_10_S, NO_BROKER = Tables(transaction_check_interval_ms=lambda _: 10_000), Tables(
     transaction_check_interval_ms=lambda _: None)
 PUT_OFF = put_off(), dispatched()
@@ -150,6 +162,16 @@ HISTORIES = (
     Written(CHECKS, (half(), asked(OLD_MS + 1)), (half(), asked(OLD_MS)), views=EVERY_10_S, kept_views=EVERY_10_S,
             says="broker-a-1 asks about k for the first time 26301 ms after its put"),
     Written(CHECKS, (half(), half(500), asked(OLD_MS + 1)), (half(), asked(9_000), asked(50_000)), views=EVERY_10_S,
+            kept_views=EVERY_10_S),
+    # A broker that has begun anew knows no producer before a heartbeat, nor does who has lost the connection.
+    *(Written(CHECKS, (half(), *known, asked(OLD_MS + 101)), (half(), *known, asked(OLD_MS + 100)), views=EVERY_10_S,
+              kept_views=EVERY_10_S) for known in (
+        (registered(101), registered(9_000)), (registered(0), forgotten(50), registered(101)))),
+    *(Written(CHECKS, (half(), registered(101, *other), asked(OLD_MS + 100)),
+              (half(), registered(101), asked(OLD_MS + 100)), views=EVERY_10_S, kept_views=EVERY_10_S)
+      for other in ((M2,), (M, "Q"))),
+    Written(CHECKS, (registered(0), half(100), forgotten(101, "Q"), registered(102), asked(OLD_MS + 100)),
+            (registered(0), half(100), forgotten(101), registered(102), asked(OLD_MS + 100)), views=EVERY_10_S,
             kept_views=EVERY_10_S),
     *(Written(CHECKS, ((0, at, what), half(), asked(OLD_MS + 1)), (half(), (1, at, what), asked(OLD_MS + 1)),
               views=EVERY_10_S, kept_views=EVERY_10_S) for at, what in (

@@ -183,6 +183,11 @@ HISTORIES = (
             (BROKER_STARTS, STARTED, REMEMBERED, pulled()), ADDRESSES),
     Written("pull_commits_what_is_remembered", (STARTED, REMEMBERED, pulled()), (STARTED, REMEMBERED, pulled()),
             ADDRESSES, kept_views=STORMS),
+    # The next holding forgets what a listener has noted late, and what was sent before it.
+    Written("pull_commits_what_is_remembered", (STARTED, taken(), REMEMBERED, pulled()),
+            (STARTED, DROPPED, REMEMBERED, taken(), pulled()), ADDRESSES),
+    Written("pull_commits_what_is_remembered", (STARTED, sent(7), taken(), REMEMBERED, pulled()),
+            (STARTED, taken(), sent(7), REMEMBERED, pulled()), ADDRESSES),
     *(Written("cache_is_bounded", (pulled(),), (pulled(),), caching(*more), kept_views=caching(*most), says=says)
       for more, most, says in (
           ((11,), (10,), "11 messages of it wait, and at most 10"),
