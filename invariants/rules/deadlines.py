@@ -63,6 +63,8 @@ operator_answered = takes(2 * OPERATOR_CALL_MS)
 """What an operator has asked a broker is answered, whatever his clock is like."""
 first_look = takes(1_000)
 """ScheduleMessageService.FIRST_DELAY_TIME: a broker has come up, and its delay levels look for the first time."""
+offset_saved = takes(10_000)
+"""MessageStoreConfig#flushDelayOffsetInterval: up to where a delay level has delivered is written."""
 
 handled = takes(CALL_MS, steps=2)
 """A request or an event of a connection that has arrived: the thread of the network, then that of the pool."""

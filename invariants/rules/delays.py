@@ -92,17 +92,35 @@ def is_left_undispatched(rule: Rule, record: Reported | None) -> bool:
 
 
 def was_passed_over(rule: Rule, waits: Reported | None) -> bool:
-    """Whether a message was put before the first look of its level, in the place of one that was lost before."""
+    """Whether a message was put where one was lost before, too early for the saved offset of its level.
+
+    That is before the first look of the level, or before the broker died and had not saved that it delivered since.
+    """
     if waits is None or waits.event.topic != RMQ_SYS_SCHEDULE_TOPIC:
         return False
     start = max((one for one in rule.past.of(events.StoreLoaded, at=waits.at) if one.place < waits.place), default=None)
-    if start is None or waits.ms > start.ms + deadlines.first_look(rule.bounds):
+    if start is None:
+        return False
+    if waits.ms > start.ms + deadlines.first_look(rule.bounds) and not _is_begun_again(rule, waits, start):
         return False
     name_of = rule.facts.broker_name
     return any(one.place < start.place and one.event.queue_offset >= waits.event.queue_offset
                and name_of(one.at) == name_of(waits.at)
                for one in rule.past.of(events.MessageAppended, topic=RMQ_SYS_SCHEDULE_TOPIC,
                                        queue_id=waits.event.queue_id))
+
+
+def _is_begun_again(rule: Rule, waits: Reported, start: Reported) -> bool:
+    """Whether the broker has died, and what its start has read of the level was never saved anew until then."""
+    dies = min(rule.past.of(events.ProcessKilled, since=start.place, at=waits.at), default=None)
+    if dies is None:
+        return False
+    saved_ms = dies.ms - deadlines.offset_saved(rule.bounds)
+    put = rule.past.of(events.MessageAppended, since=start.place, at=waits.at)
+    of_level = {one.event.key for one in put
+                if one.event.topic == RMQ_SYS_SCHEDULE_TOPIC and one.event.queue_id == waits.event.queue_id}
+    return not any(one.ms <= saved_ms and one.event.key in of_level and one.event.topic != RMQ_SYS_SCHEDULE_TOPIC
+                   for one in put)
 
 
 def has_another_unit(rule: Rule, told: Told) -> bool:
@@ -125,7 +143,7 @@ _STUCK = (
           when=lambda rule, told: is_left_undispatched(rule, put_off(rule, told.about[2]))),
     cause("V33", "files of others have filled the disk, and the unit of the first is that of no message",
           when=has_another_unit),
-    cause("V42", "the first was put in the first second after a start, where a lost one was",
+    cause("V42", "the first was put where a lost one was, before its level had looked, or had saved a new offset",
           when=lambda rule, told: was_passed_over(rule, put_off(rule, told.about[2]))),
 )
 """Of messages of a level of a broker: about machine, level, and the id of the first."""

@@ -326,7 +326,8 @@ class every_message_is_settled(Delivered):
               when=lambda rule, told: copy_waits_for_ever(rule, told.about[0], told.about[2])),
         cause("V40", "the thread that dispatches has ended, before it came to the message or its copy for another try",
               when=lambda rule, told: is_left_undispatched(rule, rule.last_put(*told.about))),
-        cause("V42", "its copy for another try was put in the first second after a start, where a lost message was",
+        cause("V42", "its copy for another try was put where a lost message was, before its delay level had looked, or "
+              "had saved a new offset",
               when=lambda rule, told: was_passed_over(rule, next_copy(rule, told.about[0], told.about[2]))),
         cause("V43", "its broker has lost its power since, and has no such queue of the topic any more",
               when=lambda rule, told: bool(rule.without_queue(*told.about))),

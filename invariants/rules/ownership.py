@@ -144,8 +144,9 @@ class told_members_rebalance(Duty):
 
     late = "{at} was told {waited_ms} ms ago that {group} has changed, and has not shared out {topic} since"
 
-    # What a member shares out.
-    shared = Kept("at group topic", begins=(events.ConsumerIdsFetched,), ends=(UNSUBSCRIBED,))
+    # What a member shares out: of a topic without a route it asks nobody, and perhaps no name server lives either.
+    shared = Kept("at group topic", ends=(UNSUBSCRIBED,), begins=(
+        Match(events.ConsumerIdsFetched, having=lambda one: one.broker_addr is not None),))
 
     # Connections on which a process that lives has spoken, and those of others.
     spoken = Kept("client connection", machine="client", begins=(

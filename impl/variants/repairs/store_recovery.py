@@ -119,6 +119,18 @@ def _moved_whenever_they_are_read(original: Callable[[ScheduleMessageService], b
     return _load_offsets
 
 
+@around(ScheduleMessageService, "start")
+def _saved_where_they_begin(original: Callable[[ScheduleMessageService], None]) -> Callable[..., None]:
+    def start(self: ScheduleMessageService) -> None:
+        """Where the levels begin is written at once: a broker that dies before the timer does so reads it again."""
+        begins = not self.started
+        original(self)
+        if begins:
+            self.persist()
+
+    return start
+
+
 def _force(disk: Disk, path: str) -> None:
     file = disk.open(path)
     file.force()
@@ -140,6 +152,7 @@ REPAIRS = (
             "the idea: apache/rocketmq #189, for positions other than 0, too", ("V44",), (_flushed_from_the_first,)),
     Variant("index_is_forced", "repair", "An orderly stop forces the last index file.", "apache/rocketmq #4518",
             ("V27",), (_index_is_forced,)),
-    Variant("levels_begin_in_their_queues", "repair", "Delay levels begin where their queues have something, or end.",
-            "apache/rocketmq #4004", ("V42",), (_moved_whenever_they_are_read,)),
+    Variant("levels_begin_in_their_queues", "repair", "Delay levels begin in their queues, which is saved at once.",
+            "apache/rocketmq #4004, which saves nothing", ("V42",),
+            (_moved_whenever_they_are_read, _saved_where_they_begin)),
 )

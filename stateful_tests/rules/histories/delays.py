@@ -30,7 +30,8 @@ from stateful_tests.rules.written import STORMY, Tables, Written
 
 B = "broker-a"
 HEALED = (9, "", WorldHealed())
-FIRST_LOOK_MS = deadlines.first_look(STORMY)
+OTHER = "broker-b"
+FIRST_LOOK_MS, SAVED_MS = deadlines.first_look(STORMY), deadlines.offset_saved(STORMY)
 KEPT = Tables(brokers=[MASTER], log_records=(StoredRecord(0, RMQ_SYS_SCHEDULE_TOPIC, 0, 0, 100, "k"),))
 
 
@@ -76,11 +77,25 @@ def put_down(*records: tuple[int, str, Any], causes: tuple[str, ...], unit: int 
                    kept=(*records, come(8), HEALED), kept_views=tables)
 
 
-def passed_over(*before: tuple[int, str, Any], causes: tuple[str, ...], ms: int = FIRST_LOOK_MS) -> Written:
+def passed_over(
+    *before: tuple[int, str, Any], causes: tuple[str, ...], ms: int = FIRST_LOOK_MS,
+    then: tuple[tuple[int, str, Any], ...] = (),
+) -> Written:
     """The second message of level 1, put when so much time has passed (ms), does not come."""
-    waits, healed = (ms, B, MessageAppended(B, RMQ_SYS_SCHEDULE_TOPIC, 0, 1, 0, 100, "k")), (ms + 2, "", WorldHealed())
-    return Written("delayed_message_comes_at_last", broken=(*before, waits, healed), views=KEPT, causes=causes,
-                   kept=(*before, waits, come(ms + 1), healed))
+    waits = ms, B, MessageAppended(B, RMQ_SYS_SCHEDULE_TOPIC, 0, 1, 0, 100, "k")
+    healed = 2 * SAVED_MS, "", WorldHealed()
+    return Written("delayed_message_comes_at_last", broken=(*before, waits, *then, healed), views=KEPT, causes=causes,
+                   kept=(*before, waits, *then, come(2 * SAVED_MS), healed))
+
+
+def first(topic: str = RMQ_SYS_SCHEDULE_TOPIC, level: int = 1) -> tuple[int, str, Any]:
+    """Another message of a level, at first or when it has come."""
+    return 1, B, MessageAppended(B, topic, level - 1, 0, 0, 100, "first")
+
+
+def dies(ms: int, at: str = B) -> tuple[tuple[int, str, Any]]:
+    """A broker dies."""
+    return ((ms, at, ProcessKilled(1, power_loss=False)),)
 
 
 def lost(number: int = 1, level: int = 1, topic: str = RMQ_SYS_SCHEDULE_TOPIC, at: str = B) -> tuple[int, str, Any]:
@@ -111,7 +126,6 @@ def waits(*records: tuple[int, str, Any], causes: tuple[str, ...] = ()) -> Writt
 
 
 AGAIN = (4, B, ProcessStarted(2))
-OTHER = "broker-b"
 SAME = 0, OTHER, BrokerStarted(OTHER, B, 1)
 ELSEWHERE = Tables(**KEPT.answers, queue_unit=lambda *_: 100)
 KILLED = (0, B, ProcessKilled(1, power_loss=False))
@@ -157,6 +171,16 @@ HISTORIES = (
     passed_over(lost(), loaded(), causes=("V42",)),
     passed_over(lost(2), loaded(), causes=("V42",)),
     passed_over(lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
+    # Or before its broker died, where no offset was saved since the start.
+    *(passed_over(*before, causes=("V42",), ms=FIRST_LOOK_MS + 1, then=dies(ms)) for before, ms in (
+        ((lost(), loaded()), 2 * SAVED_MS), ((lost(), loaded(), first()), 2 * SAVED_MS),
+        ((lost(), loaded(), first(), first("orders")), SAVED_MS),
+        ((lost(), loaded(), first("orders")), 2 * SAVED_MS),
+        ((lost(), loaded(), first(level=2), first("orders")), 2 * SAVED_MS),
+        ((lost(), first(), first("orders"), loaded()), 2 * SAVED_MS))),
+    passed_over(lost(), loaded(), first(), first("orders"), causes=(), ms=FIRST_LOOK_MS + 1, then=dies(SAVED_MS + 1)),
+    passed_over(lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1, then=dies(FIRST_LOOK_MS + 1, OTHER)),
+    passed_over(*dies(0), lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
     *(passed_over(*before, causes=()) for before in (
         (lost(),), (loaded(),), (loaded(), lost()), (lost(0), loaded()), (lost(level=2), loaded()),
         (lost(topic="orders"), loaded()), (lost(), loaded(OTHER)), (lost(at=OTHER), loaded()))),

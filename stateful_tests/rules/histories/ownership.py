@@ -216,7 +216,10 @@ HISTORIES = (
               broken=(STARTED, told(), chosen(by), looks(late_ms), DIES_LATER),
               kept=(STARTED, told(), chosen(C), looks(REBALANCED_MS + 2_000), DIES_LATER))
       for by, late_ms in ((C, REBALANCED_MS + 2_001), ("c2", REBALANCED_MS + 2_000))),
-    # Each topic that it shares out is owed.
+    # Each topic that it shares out is owed, but none without a route.
+    Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
+            broken=(STARTED, fetched(ID), fetched(ID, topic="bills"), told(), fetched(ID)),
+            kept=(STARTED, fetched(ID), (2, C, ConsumerIdsFetched(ID, G, "bills", None, None)), told(), fetched(ID))),
     *(Written("told_members_rebalance", bounds=CALM, views=RUNS, kept_views=RUNS,
               broken=(STARTED, *before, told(), other), kept=(STARTED, *before, told(), *kept))
       for before, other, kept in (
