@@ -286,6 +286,25 @@ def test_offsets_outside_their_queues_are_moved_and_then_read_once_more() -> Non
     assert broker.offsets() == {1: 7, 2: -3, 40: 5}
 
 
+@pytest.mark.parametrize(("repairs", "came"), [
+    ((), [b"b"]), ((REPAIRS["levels_begin_in_their_queues"],), [b"a", b"b"])])
+def test_v42_a_broker_that_dies_before_it_saves_a_new_offset_passes_over_what_waits(
+    repairs: tuple[Variant, ...], came: list[bytes],
+) -> None:
+    with active(repairs):
+        broker = DelayBroker()
+        broker.kill()
+        string_to_file_not_safe(broker.disk, FILE, '{"offsetTable":{1:7}}')
+        broker.restart()
+        assert broker.look() == []
+        broker.delayed(b"a")
+        broker.kill()
+        broker.restart()
+        broker.look()
+        broker.delayed(b"b")
+        assert broker.look(1_000) == came
+
+
 @pytest.mark.parametrize(("text", "backup", "offsets"), [
     ('{"offsetTable":{1:1}}', None, {1: 1}), ("", '{"offsetTable":{1:1}}', {1: 1}),
     ("{", '{"offsetTable":{1:1}}', {1: 1}), ("{", None, {}), ("{}", "{", {}), ("[1]", '{"offsetTable":{1:1}}', {1: 1}),
