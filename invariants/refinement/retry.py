@@ -89,10 +89,11 @@ class _Level:
     def starts(self, event: Any, saved: int, *, failed: bool) -> list[Finding]:
         """ScheduleMessageService#start; failed -- whether the disk has failed.
 
-        An offset that lies in no queue is moved into it, and may be noted so (V42). What was deleted with its file of
-        the log says nothing any more.
+        An offset that lies in no queue is moved into it, and may be noted and written so (V42). What was deleted with
+        its file of the log says nothing any more.
         """
-        if failed and saved == self.had:
+        before = self.monitor.values("saved")
+        if (failed and saved == self.had) or (saved not in before and saved in map(self.moved, before)):
             self.monitor.write({("saved",): saved})
         self.had = -1
         found = self.compare(saved=saved)

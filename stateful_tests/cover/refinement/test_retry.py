@@ -157,6 +157,14 @@ def test_an_offset_that_lies_in_no_queue_is_moved_into_it(looked: int, noted: in
     assert bool(level.starts(BrokerStarted("broker-a", "broker-a", 0), 0, failed=False)) is differs
 
 
+@pytest.mark.parametrize(("saved", "differs"), [(0, False), (1, False), (2, True)])
+def test_an_offset_that_is_moved_into_its_queue_may_be_written_at_once(saved: int, *, differs: bool) -> None:
+    level = _Level("broker-a", 3, Moved(max(saved, 1), max(saved, 1)))
+    level.monitor.write({("up",): False, ("end",): 2})
+    found = level.starts(BrokerStarted("broker-a", "broker-a", 0), saved, failed=False)
+    assert any("saved" in one.sentence for one in found) is differs
+
+
 class Passed(Moved):
     """A level of two messages; the log begins behind the first. first -- the least unit that its queue has."""
 
