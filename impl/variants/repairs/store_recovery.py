@@ -113,22 +113,19 @@ def _topics_are_forced(original: Callable[[BrokerTables], None]) -> Callable[[Br
 @around(ScheduleMessageService, "_load_offsets")
 def _moved_whenever_they_are_read(original: Callable[[ScheduleMessageService], bool]) -> Callable[..., bool]:
     def _load_offsets(self: ScheduleMessageService) -> bool:
-        """The offsets of the file are moved into their queues, also those that the start reads once more."""
-        return original(self) and self._correct_delay_offset()  # takes its place
+        """The offsets of the file are moved into their queues, also those that the start reads once more.
+
+        It writes them at once: a broker that dies before the timer does so would read the old ones again.
+        """
+        if not original(self):
+            return False
+        read = [*self.offset_table.entries()]
+        corrected = self._correct_delay_offset()  # takes its place
+        if self.started and [*self.offset_table.entries()] != read:
+            self.persist()
+        return corrected
 
     return _load_offsets
-
-
-@around(ScheduleMessageService, "start")
-def _saved_where_they_begin(original: Callable[[ScheduleMessageService], None]) -> Callable[..., None]:
-    def start(self: ScheduleMessageService) -> None:
-        """Where the levels begin is written at once: a broker that dies before the timer does so reads it again."""
-        begins = not self.started
-        original(self)
-        if begins:
-            self.persist()
-
-    return start
 
 
 def _force(disk: Disk, path: str) -> None:
@@ -153,6 +150,5 @@ REPAIRS = (
     Variant("index_is_forced", "repair", "An orderly stop forces the last index file.", "apache/rocketmq #4518",
             ("V27",), (_index_is_forced,)),
     Variant("levels_begin_in_their_queues", "repair", "Delay levels begin in their queues, which is saved at once.",
-            "apache/rocketmq #4004, which saves nothing", ("V42",),
-            (_moved_whenever_they_are_read, _saved_where_they_begin)),
+            "apache/rocketmq #4004, which saves nothing", ("V42",), (_moved_whenever_they_are_read,)),
 )
