@@ -18,7 +18,7 @@ from invariants.rules.match import Match, machine_of
 from invariants.rules.offset_facts import CORRECTED, FORGOTTEN, put_last, was_corrected, was_forgotten
 from invariants.rules.offsets import SOUGHT
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
-from invariants.rules.weather import hangs_up_on_who_tells, nobody_tells_the_master
+from invariants.rules.weather import hangs_up_on_who_tells, nobody_runs_by, nobody_tells_the_master
 
 Key = tuple[str, str, MessageQueue]  # machine, group, queue
 
@@ -384,6 +384,8 @@ class held_queue_is_worked_on(Duty):
     excuses = (
         Excuse("its consumer gives it up", by=QueueDropped),
         Excuse("its consumer shuts down", by=ConsumerStopping),
+        Excuse("no broker of its name runs: its consumer may have heard so, and asks nobody",
+               when=lambda rule, told: nobody_runs_by(rule, told.about[4])),
         Excuse("another client has its lock",
                when=lambda rule, told: rule.facts.locked_for(*told.about[2:4]) not in (None, told.about[1])),
         cause("U5", "its consumer was suspended",

@@ -135,6 +135,13 @@ def a_broker_was_away(rule: Any, told: Told) -> bool:
     return any(one.ms >= since_ms or not isinstance(one.event, events.BrokerStarted) for one in last if one)
 
 
+def nobody_runs_by(rule: Any, name: str) -> bool:
+    """Whether of the machines that have started as brokers of this name each has ended, or begun to stop, since."""
+    last = [rule.past.last(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted, at=machine)
+            for (machine,), started in rule.facts.brokers.items() if started.broker_name == name]
+    return bool(last) and not any(isinstance(one.event, events.BrokerStarted) for one in last if one)
+
+
 _AWAY = (events.ProcessKilled, events.ProcessPaused, events.BrokerStopping, events.BrokerStarted, events.PartitionBegan,
          events.ConnectionSevered, events.ConnectionRefused, events.MessageLost)
 

@@ -10,6 +10,7 @@ from impl.decisions.allocation import AllocateMessageQueueAveragely
 from impl.decisions.message_queue import MessageQueue
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ClockJumped,
     ConsumerIdsAnswered,
     ConsumerIdsChanged,
@@ -139,6 +140,14 @@ GOES_ON = tuple((ms, "world", WorldHealed()) for ms in (6_000, 60_000, 110_000))
 LEASE_MS = deadlines.lease_is_over(CALM)
 IN_ORDER = (0, C, ConsumerStarted(ID, G, "CLUSTERING", True))
 DIES_AT_LAST = (4 * PULLED_MS, C, ProcessKilled(1, False))
+
+
+SLAVE = (0, "slave", BrokerStarted("slave", B, 1))
+
+
+def ends(machine: str = B) -> Record:
+    """The process of a broker ends."""
+    return 2, machine, ProcessKilled(1, power_loss=False)
 
 
 def begun(ms: int, name: str = B) -> Record:
@@ -274,6 +283,11 @@ HISTORIES = (
               kept=(*told, looks(begins_ms + PULLED_MS), DIES_AT_LAST), bounds=CALM) for told, begins_ms in (
         ((taken(), begun(100)), 100), ((taken(), begun(100, "broker-b")), 1), ((begun(0), taken(10)), 10),
         ((IN_ORDER, taken(), begun(100)), 100 + LEASE_MS), ((IN_ORDER, begun(0), taken(10)), LEASE_MS))),
+    # Who has heard that no broker of the name runs asks nobody.
+    *(Written("held_queue_is_worked_on", broken=(begun(0), *asks, looks(PULLED_MS + 2), DIES_AT_LAST),
+              kept=(begun(0), *nobody, looks(PULLED_MS + 2), DIES_AT_LAST), bounds=CALM) for asks, nobody in (
+        ((taken(),), (taken(), ends())), ((taken(), ends("broker-b")), (taken(), (2, B, BrokerStopping(B)))),
+        ((SLAVE, taken(), ends()), (SLAVE, taken(), ends(), ends("slave"))))),
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),
             kept_views=tables(consumer(), process_queues=Turns([held(pulled_ms=1)], [held(pulled_ms=2)])), bounds=CALM),
