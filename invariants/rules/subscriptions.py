@@ -60,7 +60,7 @@ class retries_stay_subscribed(Rule):
 class known_version_is_not_refused(Rule):
     """Where nothing fails a pull is refused for its version only until the next heartbeat has brought that version.
 
-    A broker that has started, and a member that has, beat soon, and each 30 s.
+    A member beats when it starts, and each 30 s. It learns of a broker that has started by its next poll of the route.
     """
 
     cite = "PullMessageProcessor#processRequest: subVersion, SUBSCRIPTION_NOT_LATEST, FILTER_DATA_NOT_LATEST"
@@ -69,12 +69,13 @@ class known_version_is_not_refused(Rule):
 
     raised_ms = Kept("at group topic", begins=(events.VersionRaised,))
     started_ms = Kept("at", begins=(events.ConsumerStarted,))
-    came_ms = Kept("broker_name", survives="all", begins=(events.BrokerStarted,))
+    polled_ms = Kept("broker_name", survives="all", begins=(events.BrokerStarted,),
+                     value=lambda ms, _: ms + deadlines.ROUTE_MS)
 
     @on(events.PullFailed)
     def fails(self, ms: int, at: str, event: events.PullFailed) -> Iterator[Told]:
         since_ms = max(self.raised_ms.get((at, event.group, event.mq.topic), 0), self.started_ms.get((at,), 0),
-                       self.came_ms.get((event.mq.broker_name,), 0))
+                       self.polled_ms.get((event.mq.broker_name,), 0))
         if event.code in _NOT_LATEST and ms - since_ms > deadlines.HEARTBEAT_MS + deadlines.soon(self.bounds):
             yield self.told(f"a pull of {queue_text(event.mq)} by {at} is refused with code {event.code}, and its "
                             f"version is {ms - since_ms} ms old", at, *event[:3])

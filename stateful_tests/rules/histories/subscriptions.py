@@ -116,6 +116,9 @@ HAS = "application_has_what_it_subscribes"
 VERSION, KNOWN_MS = "known_version_is_not_refused", deadlines.HEARTBEAT_MS + deadlines.soon(Bounds())
 
 
+BROKER_COMES, POLLED_MS = (7, "b-1", BrokerStarted("b-1", MQ.broker_name, 0)), 7 + deadlines.ROUTE_MS
+
+
 def refused(ms: int, code: int = 25) -> Record:
     """A pull is refused."""
     return ms, C, PullFailed(C, G, MQ, code)
@@ -238,4 +241,6 @@ HISTORIES = (
         ((7, "c2", raised(7)[2]), raised(7)),
         ((7, "c2", ConsumerStarted("c2", G, "CLUSTERING", False)), (7, C, ConsumerStarted(C, G, "CLUSTERING", False))),
         ((7, "b-1", BrokerStarted("b-1", "broker-c", 0)), (7, "b-1", BrokerStarted("b-1", MQ.broker_name, 0))))),
+    Written(VERSION, (BROKER_COMES, refused(POLLED_MS + KNOWN_MS + 1)), (BROKER_COMES, refused(POLLED_MS + KNOWN_MS)),
+            bounds=Bounds()),
 )
