@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace as with_fields
 
 from impl.client.client_config import ClientConfig
@@ -11,7 +10,6 @@ from impl.client.mq_client_instance import MQClientInstance, _logging
 from impl.client.mq_client_manager import MQClientManager
 from impl.hosts.simulation.channel import Channel
 from impl.hosts.simulation.remoting_client import RemotingClient
-from impl.ports.pools import RejectedExecutionError
 from impl.ports.remoting import Command, RemotingSendRequestError, RemotingTimeoutError
 from impl.variants.variant import Variant, around, replace
 
@@ -79,17 +77,13 @@ def _name_the_process(original: Callable[[MQClientManager, ClientConfig], Client
 
 @replace(MQClientInstance, "send_heartbeat_to_all_broker_with_lock")
 async def _beat_again(self: MQClientInstance) -> None:
-    """Who finds a heartbeat under way has a timer send another one afterwards: the sender has other things to do."""
+    """Who finds a heartbeat under way has its sender send another one afterwards."""
     wanted: dict[str, bool] = vars(self).setdefault("heartbeat_wanted", {})
     wanted["again"] = True
-    if not await self.node.try_lock(self.lock_heartbeat, 0):
-        return
-    wanted["again"] = False
-    await _logging(self._send_heartbeat_to_all_broker)()
-    self.node.unlock(self.lock_heartbeat)
-    if wanted["again"]:
-        with suppress(RejectedExecutionError):
-            self.scheduler.schedule(self.send_heartbeat_to_all_broker_with_lock, 0)
+    while wanted["again"] and await self.node.try_lock(self.lock_heartbeat, 0):
+        wanted["again"] = False
+        await _logging(self._send_heartbeat_to_all_broker)()
+        self.node.unlock(self.lock_heartbeat)
 
 
 @around(MQClientInstance, "unregister_client")
