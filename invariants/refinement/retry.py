@@ -92,8 +92,7 @@ class _Level:
         An offset that lies in no queue is moved into it, and may be noted and written so (V42). What was deleted with
         its file of the log says nothing any more.
         """
-        before = self.monitor.values("saved")
-        if (failed and saved == self.had) or (saved not in before and saved in map(self.moved, before)):
+        if (failed and saved == self.had) or saved in map(self.moved, self.monitor.values("saved")):
             self.monitor.write({("saved",): saved})
         self.had = -1
         found = self.compare(saved=saved)

@@ -94,7 +94,7 @@ def is_left_undispatched(rule: Rule, record: Reported | None) -> bool:
 def was_passed_over(rule: Rule, waits: Reported | None) -> bool:
     """Whether a message was put where one was lost before, too early for the saved offset of its level.
 
-    That is before the first look of the level, or before the broker died and had not saved that it delivered since.
+    That is before the first look of the level, or before the broker ended and had not saved that it delivered since.
     """
     if waits is None or waits.event.topic != RMQ_SYS_SCHEDULE_TOPIC:
         return False
@@ -111,11 +111,14 @@ def was_passed_over(rule: Rule, waits: Reported | None) -> bool:
 
 
 def _is_begun_again(rule: Rule, waits: Reported, start: Reported) -> bool:
-    """Whether the broker has died, and what its start has read of the level was never saved anew until then."""
-    dies = min(rule.past.of(events.ProcessKilled, since=start.place, at=waits.at), default=None)
-    if dies is None:
+    """Whether the broker has ended, and what its start has read of the level was never saved anew until then.
+
+    Who stops in order saves what it has delivered.
+    """
+    ends = min(rule.past.of(events.ProcessKilled, events.BrokerStopping, since=start.place, at=waits.at), default=None)
+    if ends is None:
         return False
-    saved_ms = dies.ms - deadlines.offset_saved(rule.bounds)
+    saved_ms = ends.ms - (deadlines.offset_saved(rule.bounds) if isinstance(ends.event, events.ProcessKilled) else 0)
     put = rule.past.of(events.MessageAppended, since=start.place, at=waits.at)
     of_level = {one.event.key for one in put
                 if one.event.topic == RMQ_SYS_SCHEDULE_TOPIC and one.event.queue_id == waits.event.queue_id}

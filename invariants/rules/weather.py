@@ -130,16 +130,20 @@ def _was_away(rule: Any, machine: str, since_ms: int, *, power_loss: bool | None
 def a_broker_was_away(rule: Any, told: Told) -> bool:
     """Whether a broker is away, or has stopped or started since shortly before what is told of began to be wrong."""
     since_ms = (told.since_ms or 0) - deadlines.handed_over(rule.bounds)
-    last = (rule.past.last(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted, at=machine)
-            for (machine,) in rule.facts.brokers)
-    return any(one.ms >= since_ms or not isinstance(one.event, events.BrokerStarted) for one in last if one)
+    return any(one.ms >= since_ms or not isinstance(one.event, events.BrokerStarted)
+               for one in _last_of_brokers(rule).values())
 
 
 def nobody_runs_by(rule: Any, name: str) -> bool:
     """Whether of the machines that have started as brokers of this name each has ended, or begun to stop, since."""
-    last = [rule.past.last(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted, at=machine)
-            for (machine,), started in rule.facts.brokers.items() if started.broker_name == name]
-    return bool(last) and not any(isinstance(one.event, events.BrokerStarted) for one in last if one)
+    last = [one for machine, one in _last_of_brokers(rule).items() if rule.facts.broker_name(machine) == name]
+    return bool(last) and not any(isinstance(one.event, events.BrokerStarted) for one in last)
+
+
+def _last_of_brokers(rule: Any) -> dict[str, Any]:
+    """The last start, end or begin of a stop of each machine that has started as a broker."""
+    return {machine: rule.past.last(events.ProcessKilled, events.BrokerStopping, events.BrokerStarted, at=machine)
+            for (machine,) in rule.facts.brokers}
 
 
 _AWAY = (events.ProcessKilled, events.ProcessPaused, events.BrokerStopping, events.BrokerStarted, events.PartitionBegan,

@@ -305,6 +305,18 @@ def test_v42_a_broker_that_dies_before_it_saves_a_new_offset_passes_over_what_wa
         assert broker.look(1_000) == came
 
 
+def test_the_repair_of_v42_writes_nothing_before_the_start() -> None:
+    """While the store is loaded its queues may still end elsewhere."""
+    with active([REPAIRS["levels_before_recovery"], REPAIRS["levels_begin_in_their_queues"]]):
+        broker = DelayBroker()
+        broker.kill()
+        string_to_file_not_safe(broker.disk, FILE, '{"offsetTable":{1:7}}')
+        broker.store = broker.load()
+        assert "1:7" in (file_to_string(broker.disk, FILE) or "")
+        assert broker.store.start()
+        assert "1:0" in (file_to_string(broker.disk, FILE) or "")
+
+
 @pytest.mark.parametrize(("text", "backup", "offsets"), [
     ('{"offsetTable":{1:1}}', None, {1: 1}), ("", '{"offsetTable":{1:1}}', {1: 1}),
     ("{", '{"offsetTable":{1:1}}', {1: 1}), ("{", None, {}), ("{}", "{", {}), ("[1]", '{"offsetTable":{1:1}}', {1: 1}),

@@ -8,6 +8,7 @@ import invariants.rules.delays  # noqa: F401  # declares the rule
 from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.events import (
     BrokerStarted,
+    BrokerStopping,
     ClockJumped,
     DelayLevelEnded,
     DiskFilled,
@@ -93,9 +94,14 @@ def first(topic: str = RMQ_SYS_SCHEDULE_TOPIC, level: int = 1) -> tuple[int, str
     return 1, B, MessageAppended(B, topic, level - 1, 0, 0, 100, "first")
 
 
-def dies(ms: int, at: str = B) -> tuple[tuple[int, str, Any]]:
+def dies(ms: int, at: str = B) -> tuple[int, str, Any]:
     """A broker dies."""
-    return ((ms, at, ProcessKilled(1, power_loss=False)),)
+    return ms, at, ProcessKilled(1, power_loss=False)
+
+
+def stops(ms: int) -> tuple[int, str, Any]:
+    """A broker begins to stop in order."""
+    return ms, B, BrokerStopping(B)
 
 
 def lost(number: int = 1, level: int = 1, topic: str = RMQ_SYS_SCHEDULE_TOPIC, at: str = B) -> tuple[int, str, Any]:
@@ -171,16 +177,19 @@ HISTORIES = (
     passed_over(lost(), loaded(), causes=("V42",)),
     passed_over(lost(2), loaded(), causes=("V42",)),
     passed_over(lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
-    # Or before its broker died, where no offset was saved since the start.
-    *(passed_over(*before, causes=("V42",), ms=FIRST_LOOK_MS + 1, then=dies(ms)) for before, ms in (
-        ((lost(), loaded()), 2 * SAVED_MS), ((lost(), loaded(), first()), 2 * SAVED_MS),
-        ((lost(), loaded(), first(), first("orders")), SAVED_MS),
-        ((lost(), loaded(), first("orders")), 2 * SAVED_MS),
-        ((lost(), loaded(), first(level=2), first("orders")), 2 * SAVED_MS),
-        ((lost(), first(), first("orders"), loaded()), 2 * SAVED_MS))),
-    passed_over(lost(), loaded(), first(), first("orders"), causes=(), ms=FIRST_LOOK_MS + 1, then=dies(SAVED_MS + 1)),
-    passed_over(lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1, then=dies(FIRST_LOOK_MS + 1, OTHER)),
-    passed_over(*dies(0), lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
+    # Or before its broker ended, where no offset was saved since the start.
+    *(passed_over(*before, causes=("V42",), ms=FIRST_LOOK_MS + 1, then=(ends,)) for before, ends in (
+        ((lost(), loaded()), dies(2 * SAVED_MS)), ((lost(), loaded(), first()), dies(2 * SAVED_MS)),
+        ((lost(), loaded(), first(), first("orders")), dies(SAVED_MS)),
+        ((lost(), loaded(), first("orders")), dies(2 * SAVED_MS)),
+        ((lost(), loaded(), first(level=2), first("orders")), dies(2 * SAVED_MS)),
+        ((lost(), loaded(), first(), (1, OTHER, first("orders")[2])), dies(2 * SAVED_MS)),
+        ((lost(), first(), first("orders"), loaded()), dies(2 * SAVED_MS)),
+        ((lost(), loaded(), first()), stops(FIRST_LOOK_MS + 1)))),
+    *(passed_over(lost(), loaded(), *before, causes=(), ms=FIRST_LOOK_MS + 1, then=then) for before, then in (
+        ((first(), first("orders")), (dies(SAVED_MS + 1),)), ((), (dies(FIRST_LOOK_MS + 1, OTHER),)),
+        ((first(), first("orders")), (stops(FIRST_LOOK_MS + 1), dies(FIRST_LOOK_MS + 2))))),
+    passed_over(KILLED, lost(), loaded(), causes=(), ms=FIRST_LOOK_MS + 1),
     *(passed_over(*before, causes=()) for before in (
         (lost(),), (loaded(),), (loaded(), lost()), (lost(0), loaded()), (lost(level=2), loaded()),
         (lost(topic="orders"), loaded()), (lost(), loaded(OTHER)), (lost(at=OTHER), loaded()))),

@@ -167,6 +167,11 @@ HISTORIES = (
     *(Written(CHECKS, (half(), *known, asked(OLD_MS + 101)), (half(), *known, asked(OLD_MS + 100)), views=EVERY_10_S,
               kept_views=EVERY_10_S) for known in (
         (registered(101), registered(9_000)), (registered(0), forgotten(50), registered(101)))),
+    Written(CHECKS, (registered(0), (0, M, DIES), half(), registered(101), asked(OLD_MS + 101)),
+            (registered(0), (0, M, DIES), half(), registered(101), asked(OLD_MS + 100)), views=EVERY_10_S,
+            kept_views=EVERY_10_S),
+    Written(CHECKS, (registered(0), half(101), asked(OLD_MS + 101)), (registered(0), half(101), asked(OLD_MS + 100)),
+            views=EVERY_10_S, kept_views=EVERY_10_S),
     *(Written(CHECKS, (half(), registered(101, *other), asked(OLD_MS + 100)),
               (half(), registered(101), asked(OLD_MS + 100)), views=EVERY_10_S, kept_views=EVERY_10_S)
       for other in ((M2,), (M, "Q"))),

@@ -286,7 +286,8 @@ HISTORIES = (
     # Who has heard that no broker of the name runs asks nobody.
     *(Written("held_queue_is_worked_on", broken=(begun(0), *asks, looks(PULLED_MS + 2), DIES_AT_LAST),
               kept=(begun(0), *nobody, looks(PULLED_MS + 2), DIES_AT_LAST), bounds=CALM) for asks, nobody in (
-        ((taken(),), (taken(), ends())), ((taken(), ends("broker-b")), (taken(), (2, B, BrokerStopping(B)))),
+        ((taken(),), (begun(0, "broker-b"), taken(), ends())),
+        ((taken(), ends("broker-b")), (taken(), (2, B, BrokerStopping(B)))),
         ((SLAVE, taken(), ends()), (SLAVE, taken(), ends(), ends("slave"))))),
     Written("held_queue_is_pulled", broken=(taken(), *GOES_ON), kept=(taken(), *GOES_ON),
             views=tables(consumer(), process_queues=[held()]),
