@@ -168,7 +168,7 @@ class Beginnings(Rule):
     @on(events.ProcessPaused)
     def writes_later(self, ms: int, at: str, event: events.ProcessPaused) -> None:
         for place in self._unwritten(ms, at):
-            self.known_ms[place] = ms + event.ms
+            self.known_ms[place] = max(ms + event.ms, self.known_ms[place])
 
     def _unwritten(self, ms: int, at: str) -> list[Place]:
         """What brokers of the name of this one may not have in their files yet."""

@@ -137,6 +137,11 @@ class topic_taken_again_is_pulled(Duty):
         return super().broken(key, what, waited_ms) if mq in self.views.taken_to_poll(at, group, mq.topic) else None
 
 
+def _not_begun(rule: polled_is_committed, told: Told) -> bool:
+    """Whether what is told of was wrong before a rebalance was told where the queue begins."""
+    return bool((told.since_ms or 0) < rule.begun_ms.get(told.about, -inf))
+
+
 class polled_is_committed(Duty):
     """What an application was done with, or has committed itself, its consumer commits in time.
 
@@ -144,15 +149,22 @@ class polled_is_committed(Duty):
     and when the consumer shuts down, which begins with that: what is committed later is not. Whatever was polled before
     a poll, and another one began five seconds later, autoCommit has committed in between. What was committed before a
     run of the rebalance has the list of members is sent when the run has given the queue up, the rest need not be.
+
+    A queue may be polled that no process queue stands for, because nobody has said where it begins when a rebalance
+    took it. The timer forgets its offsets, until a later rebalance is told.
     """
 
     shipped = "violated: X27 what waits of a topic that was unsubscribed"
     cite = ("DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown, "
-            "RebalanceLitePullImpl#removeUnnecessaryMessageQueue")
+            "RebalanceLitePullImpl#removeUnnecessaryMessageQueue, RebalanceImpl#updateProcessQueueTableInRebalance")
     about = "at group mq"
     within_ms = deadlines.polled_is_sent
-    excuses = (BROKER_AWAY, clock_was_set("at"), cause(
-        "X27", "its application has unsubscribed a topic", when=lambda rule, told: told.about[:2] in rule.left))
+    excuses = (
+        BROKER_AWAY, clock_was_set("at"),
+        Excuse("its broker had not said where the queue begins since a rebalance took it",
+               when=_not_begun),
+        cause("X27", "its application has unsubscribed a topic", when=lambda rule, told: told.about[:2] in rule.left),
+    )
     late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
             "committed that for {waited_ms} ms")
 
@@ -166,15 +178,37 @@ class polled_is_committed(Duty):
     listed = Kept("at group topic", begins=(Match(events.ConsumerIdsFetched,
                                                   having=lambda one: one.client_ids is not None),))
     unsent = Kept("at group mq")
+    # Queues: when they were taken; when a broker has said where they begin last; and those of which none had when they
+    # were taken, until when that was so.
+    taken, told_ms, begun_ms = (Kept("at group mq") for _ in range(3))
 
     @on(events.QueuesHeld)
-    def has(self, _: int, at: str, event: events.QueuesHeld) -> None:
+    def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
+        self._takes(ms, at, event)
         for key, (offset, since_ms) in self.committed.items():
             listed_ms = self.listed.get((*key[:2], key[2].topic), -inf)
             if key[:2] == (at, event.group) and key[2] not in event.mqs and since_ms < listed_ms:
                 self.unsent[key] = offset, since_ms
         for table in (self.owed, self.polled, self.committed, self.sent, self.marks):
             table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
+
+    def _takes(self, ms: int, at: str, event: events.QueuesHeld) -> None:
+        self.taken.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
+        for key in ((at, event.group, mq) for mq in sorted(event.mqs)):
+            if key not in self.taken:
+                self.taken[key] = ms
+                self.begun_ms.pop(key, None)
+                if self.told_ms.get(key, -inf) < self.listed.get((*key[:2], key[2].topic), -inf):
+                    self.begun_ms[key] = inf
+
+    @on(events.OffsetAnswered)
+    def is_told(self, ms: int, at: str, event: events.OffsetAnswered) -> None:
+        for place in self.facts.places(at, event):
+            key = machine_of(event.connection), *place
+            self.told_ms[key] = ms
+            listed_ms = self.listed.get((*key[:2], event.topic), -inf)
+            if self.begun_ms.get(key) == inf and listed_ms > self.taken.get(key, inf):
+                self.begun_ms[key] = ms + deadlines.handled(self.bounds)
 
     @on(events.TopicLeft)
     def unsubscribes(self, _: int, at: str, event: events.TopicLeft) -> None:

@@ -66,7 +66,8 @@ class full_disk_makes_room(Duty):
     """A broker whose disk is fuller than 75 % deletes the oldest file of its log, beyond 85 % also if it is young.
 
     Young is what has changed in the last three days, or as the broker is configured. It makes a pass every ten seconds,
-    the first one a minute after its start. The last file of a log stays.
+    the first one a minute after its start. The last file of a log stays, so that a pass may come in vain before the log
+    has another one.
     """
 
     cite = "CleanCommitLogService#deleteExpiredFiles, MappedFileQueue#deleteExpiredFileByTime"
@@ -88,6 +89,14 @@ class full_disk_makes_room(Duty):
         elif (at,) in self.loaded_ms:
             self.owe((at,), ms, self.views.log_begin(at))
             self.count_from((at,), self.loaded_ms[at,] + deadlines.FIRST_CLEAN_UP_MS)
+
+    @on(events.MessageAppended, events.LogCopied)
+    def grows(self, ms: int, at: str, event: events.MessageAppended | events.LogCopied) -> None:
+        if (at,) in self.owed:
+            begin = event.offset if isinstance(event, events.LogCopied) else event.commit_log_offset
+            second = self.views.log_begin(at) + self.views.log_file_bytes(at)
+            if begin <= second < begin + event.size:
+                self.count_from((at,), ms)
 
     def broken(self, key: Any, what: Any, waited_ms: int) -> str | None:
         """See Duty."""

@@ -222,6 +222,11 @@ HISTORIES = (
             (*KNOWN, killed(1, B), answered(2, 98), taken(3, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, killed(90_000, B), answered(90_001, 98), taken(90_002, C2, 100)),
             (*KNOWN, (1, B, ProcessPaused(60_000)), killed(90_000, B), answered(90_001, 98), taken(90_002, C2, 100))),
+    # A short rest within a long one does not end it.
+    Written("no_beginning_skips",
+            (*KNOWN, (1, B, ProcessPaused(1)), killed(90_000, B), answered(90_001, 98), taken(90_002, C2, 100)),
+            (*KNOWN, (1, B, ProcessPaused(60_000)), (2, B, ProcessPaused(1)), killed(90_000, B), answered(90_001, 98),
+             taken(90_002, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, (100, B, GroupOffsetsRemoved(B, "H")), taken(101, C2, 100)),
             (*KNOWN, REMOVED, answered(101, 98), taken(102, C2, 100))),
     Written("no_beginning_skips", (*KNOWN, taken(1, C2, 100)), (*KNOWN, BROADCASTING, taken(1, C2, 100))),

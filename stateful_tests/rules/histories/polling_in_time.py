@@ -46,8 +46,9 @@ from stateful_tests.rules.written import Tables, Turns, Written
 MQ, MQ2 = (MessageQueue("orders", "broker-a", queue_id) for queue_id in range(2))
 B, C, G = "broker-a", "c1", "G"
 CALM = Bounds()
-POLLED_MS, PULLED_MS, SENT_MS, HEARD_MS, LEFT_MS = (limit(CALM) for limit in (
-    deadlines.polled, deadlines.pulled, deadlines.polled_is_sent, deadlines.heard_of, deadlines.left))
+POLLED_MS, PULLED_MS, SENT_MS, HEARD_MS, LEFT_MS, HANDLED_MS = (limit(CALM) for limit in (
+    deadlines.polled, deadlines.pulled, deadlines.polled_is_sent, deadlines.heard_of, deadlines.left,
+    deadlines.handled))
 
 Told = tuple[int, str, Any]
 
@@ -143,6 +144,7 @@ RETAKEN = has(MQ), pulled(), has(MQ2, ms=3), has(MQ, ms=3)
 STOPPING = 2, C, PollerStopping(G)
 ASKED, STOPPED = (3, C, CommitAsked(G)), (6, C, PollerShutDown(G))
 COMMITS, SENT = (2, C, CommitAsked(G)), sent(6, 6)
+NOT_BEGUN = listed(1), has(MQ, ms=2), polled(5, ms=3)
 DIVIDED = polled(5), COMMITS, listed(3)
 GIVEN_UP = *DIVIDED, has(ms=4)
 KILLED, MIXED = (10**7, C, ProcessKilled(1, power_loss=False)), (1, C, WaysMixed(G))
@@ -253,6 +255,21 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), (2, C, PollerStopping("H")), ASKED), (polled(5), STOPPING, ASKED)),
     Written("polled_is_committed", (polled(5), (2, "c2", PollerStopping(G)), polls(3)),
             (polled(5), STOPPING, polls(3))),
+    # A queue that a rebalance has taken, and was not told where to begin: until a later one is told.
+    Written("polled_is_committed", (listed(1), told(5), *NOT_BEGUN[1:], ASKED, STOPPED),
+            (told(5, 0), *NOT_BEGUN, ASKED, STOPPED)),
+    Written("polled_is_committed", (*NOT_BEGUN[1:], ASKED, STOPPED), (*NOT_BEGUN, told(5, 3), ASKED, STOPPED)),
+    Written("polled_is_committed", (listed(1), told(5), *NOT_BEGUN[1:], listed(4), has(MQ, ms=5), ASKED, STOPPED),
+            (*NOT_BEGUN, listed(2), told(5, 3), ASKED, STOPPED)),
+    Written("polled_is_committed",
+            (*NOT_BEGUN, listed(3), told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
+            (*NOT_BEGUN, listed(3), told(5, 4), (3 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
+            bounds=CALM),
+    Written("polled_is_committed",
+            (*NOT_BEGUN, has(MQ2, ms=4), told(5, 4), listed(5), told(5, 5), has(MQ, ms=6), polled(5, ms=7),
+             (8, *ASKED[1:]), (9, *STOPPED[1:])),
+            (*NOT_BEGUN, has(MQ2, ms=4), listed(5), has(MQ, ms=6), polled(5, ms=7), (8, *ASKED[1:]),
+             (9, *STOPPED[1:]))),
     # What was committed before a run of the rebalance is sent when the run has given the queue up.
     Written("polled_is_committed", (*GIVEN_UP, polls(5)), (*DIVIDED, sent(6, 3), has(ms=4), polls(5)),
             says="has given up queue 0 of orders at broker-a and not sent 6"),

@@ -62,6 +62,7 @@ def log(begin: int, end: int, *, before: int | None = None, is_old: bool = False
 
 
 FULL = loaded(0), filled(1, 91)
+FULL_LATE = loaded(0), filled(MINUTE_MS + 9, 86)
 FORCE_FAILED = ForceFailed("store/commitlog/0", lost=True)
 NOW_MS = SEEN_MS + 2
 LONG, OLD = log(0, 101), log(0, 101, is_old=True)
@@ -105,6 +106,14 @@ HISTORIES = (
             kept=(filled(0, 86),), views=LONG),
     Written("full_disk_makes_room", broken=(loaded(0), filled(1, 86), (2, "broker-b", FORCE_FAILED)),
             kept=(loaded(0), filled(1, 86), (2, B, FORCE_FAILED)), views=LONG),
+    # The first file can go from when there is a second one.
+    *(Written("full_disk_makes_room", views=LONG,
+              broken=(*FULL_LATE, grows(MINUTE_MS + 10, within), appended(LATE_MS + 10, 300), filled(LATE_MS + 13, 0)),
+              kept=(*FULL_LATE, grows(MINUTE_MS + 10, beyond), appended(LATE_MS + 10, 300), filled(LATE_MS + 13, 0)))
+      for grows in (appended, copied) for within, beyond in ((0, 1), (101, 100))),
+    Written("full_disk_makes_room", views=LONG,
+            broken=(*FULL_LATE, appended(MINUTE_MS + 10, 1), appended(LATE_MS + 11, 300), filled(LATE_MS + 13, 0)),
+            kept=(*FULL_LATE, appended(MINUTE_MS + 10, 1), appended(LATE_MS + 10, 300), filled(LATE_MS + 13, 0))),
     *(Written("old_files_go_at_their_hour", (loaded(0),), (loaded(0),), log(0, 101, is_old=True, hour=True), kept)
       for kept in (log(0, 100, is_old=True, hour=True), log(0, 101, hour=True), OLD,
                    Tables(log_file_bytes=1, log_is_old=True, deletes_at_this_hour=True, replicated=None))),
