@@ -15,7 +15,7 @@ from invariants.rules import declared
 from invariants.rules.bounds import Bounds, Deadline
 from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match, machine_of, matching
-from invariants.rules.past import Past, Reported
+from invariants.rules.past import Past, Reported, going_on
 from invariants.rules.rule import RULES, Ascription, Duty, Kept, Promise, Rule, Told, after, on
 from invariants.rules.watch import Run, Watch
 from stateful_tests.rules.written import Tables
@@ -438,6 +438,7 @@ def test_what_another_judge_finds_is_put_down_to_a_cause() -> None:
 
     found = Finding("book_is_lent_once", None, "two", ("differs",))
     watch = Watch(NO_TABLES, Bounds(), [books_differ])
+    assert watch.properties == ()  # what it judges others have found
     assert watch.ascribed(found, 1).causes == ()
     watch.segment("city", [(10, "city", Closed("city"))])
     assert watch.ascribed(found, 15).causes == ("Z1",)
@@ -466,7 +467,18 @@ def test_who_looks_back_finds_what_agrees_behind_a_place_and_reads_each_record_o
         past.records.append((place, "cd"[place % 2], Looked(place % 4)))
         theirs = [one for one in range(1, place + 1) if one % 4 == 1]
         assert [one.place for one in past.of(Looked, since=0, at="d", offset=1, group=None)] == theirs
-        last = past.last(Looked, Reported, since=50, at="d", offset=1)
-        assert (last and last.place) == max((one for one in theirs if one > 50), default=None)
+        last = past.last(Looked, Reported, since=53, at="d", offset=1)
+        assert (last and last.place) == max((one for one in theirs if one > 53), default=None)
     assert past.of(Looked, at="c", offset=1) == past.of(Reported) == []
     assert len(past.of(Looked)) == Looked.reads == records
+
+
+class Connected(NamedTuple):
+    connection: str
+
+
+def test_what_ends_on_a_connection_is_what_began_there_first() -> None:
+    begun, ended = ([Reported(place, place, "c", Connected(connection)) for place, connection in these]
+                    for these in (((0, "x"), (1, "y"), (2, "x"), (5, "y")), ((3, "x"), (4, "z"))))
+    assert [one.place for one in going_on(begun, ended)] == [2, 1, 5]
+    assert going_on(begun, []) == [begun[0], begun[2], begun[1], begun[3]]
