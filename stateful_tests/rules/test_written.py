@@ -30,6 +30,15 @@ def test_a_rule_tells_what_is_wrong_and_nothing_else(history: Written) -> None:
         assert findings(history, history.kept, history.kept_views, observed=history.kept_observed) == []
 
 
+@pytest.mark.parametrize("history", [one for one in HISTORIES if one.observed], ids=lambda history: history.rule)
+def test_what_clients_have_observed_is_told_of_the_time_of_an_operation(history: Written) -> None:
+    later = [one._replace(time_ms=(one.time_ms or 0) + 7) for one in history.observed]
+    told = [one.time_ms for one in findings(history, history.broken) if one.event is None]
+    moved = findings(history, history.broken, observed=later)
+    assert {*told} <= {one.time_ms for one in history.observed}
+    assert [one.time_ms for one in moved if one.event is None] == [ms + 7 for ms in told]
+
+
 @pytest.mark.parametrize(("behind", "hazards"), [
     ((RESTARTED, appended(3)), ("V19",)),
     (((2, B, BrokerStarted(B, B, 0)), appended(3)), ()),
