@@ -111,6 +111,8 @@ class default_topic_is_asked_about_last(Rule):
     clients = Kept("at", begins=(events.TimerJobBegan,))
     polling = Kept("at client_id", ends=(Match(events.TimerJobEnded, having=lambda one: one.job == _ROUTES),),
                    begins=(Match(events.TimerJobBegan, having=lambda one: one.job == _ROUTES),))
+    # A client that shuts down ends a round whose last question is on its way.
+    polled_ms = Kept("at", begins=(Match(events.TimerJobEnded, having=lambda one: one.job == _ROUTES),))
     denied_ms = Kept("client", machine="client", begins=(
         Match(events.RouteDenied, of="client=connection.machine",
               having=lambda one: one.topic != AUTO_CREATE_TOPIC_KEY_TOPIC),))
@@ -118,9 +120,10 @@ class default_topic_is_asked_about_last(Rule):
     @on(events.RouteAnswered, events.RouteDenied)
     def asks(self, ms: int, _: str, event: events.RouteAnswered | events.RouteDenied) -> Iterator[Told]:
         client = machine_of(event.connection)
+        lately_ms = ms - deadlines.soon(self.bounds)
         if (event.topic == AUTO_CREATE_TOPIC_KEY_TOPIC and (client,) in self.clients
                 and client not in {at for at, _ in self.polling}
-                and self.denied_ms.get((client,), -inf) < ms - deadlines.soon(self.bounds)):
+                and max(self.denied_ms.get((client,), -inf), self.polled_ms.get((client,), -inf)) < lately_ms):
             yield self.told(f"{client} asks for the route of {event.topic}, and no name server has just denied it "
                             "another one", client)
 

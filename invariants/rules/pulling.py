@@ -229,6 +229,8 @@ class room_is_filled(Cached, Duty):
 
     # When a queue was given up last: pulls of that time may be answered, and nothing follows.
     given_up_ms = Kept(_HOLDING, begins=(events.QueueDropped,))
+    # Consumers that their users have suspended, and that nobody has seen at work since.
+    suspended = Kept("at client_id group", begins=(events.ConsumerSuspended,))
 
     @after(events.PullAnswered)
     def is_answered(self, ms: int, at: str, event: events.PullAnswered) -> None:
@@ -241,8 +243,11 @@ class room_is_filled(Cached, Duty):
 
     def look(self, now_ms: int) -> Iterator[Told]:
         """See Duty; no time counts while there is a reason to wait."""
-        for key in [key for key in self.owed if self._may_wait(*key) or self.excess(*key, at_most=False)]:
+        resumed = [one for one in self.suspended if not is_suspended(self.views, *one)] if self.suspended else []
+        for key in [key for key in self.owed if key[:3] in resumed or self._may_wait(*key)
+                    or self.excess(*key, at_most=False)]:
             self.count_from(key, now_ms)
+        self.suspended.drop(resumed.__contains__)
         yield from super().look(now_ms)
 
     def _may_wait(self, at: str, client_id: str, group: str, mq: MessageQueue) -> bool:

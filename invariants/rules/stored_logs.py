@@ -103,11 +103,11 @@ class crash_keeps_acknowledged(Rule):
     def _buffered_since(self, at: str, event: events.StoreLoaded) -> float:
         """Since when what was put may have been in a buffer when the process that had the store was killed."""
         ended_ms, takes_ms = self.ended_ms.pop((at,), inf), deadlines.committed(self.bounds)
-        if not self.views.buffers_log(at) or event.last_exit_ok:
+        if not self.views.buffers_log(at):
             return inf
-        since_ms: float = ended_ms - takes_ms
+        since_ms: float = inf if event.last_exit_ok else ended_ms - takes_ms  # who stops in order empties its buffers
         for full_ms, free_ms in reversed(self.facts.full.get((at,), ())):
-            if full_ms <= ended_ms and free_ms >= since_ms:
+            if full_ms <= ended_ms and free_ms >= min(since_ms, ended_ms):
                 since_ms = min(since_ms, full_ms - takes_ms)
         return since_ms
 

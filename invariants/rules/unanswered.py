@@ -29,7 +29,7 @@ class stored_message_is_answered(Duty):
     """Who sends a message is answered when its broker has forced it and a slave has it, as far as that is waited for.
 
     A client that has stopped, or that speaks to a broker that stops, hears no answer, and none that comes when it waits
-    no more.
+    no more: its last attempt may have no time left, and the application is told what an earlier one was answered.
     """
 
     cite = ("GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer, "
@@ -60,8 +60,8 @@ class stored_message_is_answered(Duty):
         if self.asks.get((at, event.key)) == self.facts.broker_name(event.broker):
             del self.asks[at, event.key]
 
-    @on(events.SendFailed)
-    def fails(self, _: int, at: str, event: events.SendFailed) -> None:
+    @on(events.SendFailed, events.SendTold)
+    def is_over(self, _: int, at: str, event: events.SendFailed | events.SendTold) -> None:
         self._waits_no_more(at, event.key)
 
     def _waits_no_more(self, client: str, key: str) -> None:

@@ -210,6 +210,14 @@ HISTORIES = (
             bounds=CALM),
     Written("room_is_filled", (taken(), *OVER), (taken(), answered(), looks(9), looks(AGAIN_MS + 9), KILLED), caching(),
             kept_views=caching(consumers=Turns([], [ME])), bounds=CALM),
+    # Nobody has looked since it was suspended and went on: its time begins with the next look.
+    Written("room_is_filled", (taken(), answered(), (0, "c2", SUSPENDED[2]), looks(AGAIN_MS + 2), KILLED),
+            (taken(), answered(), SUSPENDED, looks(AGAIN_MS + 2), KILLED), caching(), bounds=CALM),
+    Written("room_is_filled", (taken(), answered(), SUSPENDED, looks(1_000), looks(AGAIN_MS + 1_001), KILLED),
+            (taken(), answered(), SUSPENDED, looks(1_000), looks(AGAIN_MS + 1_000), KILLED), caching(), bounds=CALM),
+    Written("room_is_filled", (taken(), answered(), SUSPENDED, looks(1_000), looks(AGAIN_MS + 1_001), KILLED),
+            (taken(), answered(), SUSPENDED, looks(1_000), looks(AGAIN_MS + 1_001), KILLED), caching(), bounds=CALM,
+            kept_views=caching(consumers=Turns(*[[ME._replace(pause=True)]] * 2, *[[ME]] * 9))),
     *(Written("room_is_filled", (taken(), *OVER), (taken(), *OVER), caching(), kept_views=kept, bounds=CALM)
       for kept in (FULL, caching(consumers=[]), caching(consumers=[ME._replace(pause=True)]), caching(subscribed={}),
                    caching(consumers=[ME._replace(service_state="START_FAILED")]),

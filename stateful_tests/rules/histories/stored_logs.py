@@ -112,6 +112,7 @@ BUFFERED = Tables(**has().answers, buffers_log=True)
 COMMITTED_MS, FORCED_MS = deadlines.committed(STORMY), deadlines.forced(STORMY)
 
 UNWAITED = (1, B, appended(1, 100)[2]._replace(waits=False))
+STOPPED_WELL = (100_000, B, StoreLoaded(B, 0, 0, "SYNC_FLUSH", last_exit_ok=True))
 KILLED, FREE_MS = lost(90_000, power_loss=False), 90_000 - COMMITTED_MS
 
 HISTORIES = (
@@ -164,6 +165,13 @@ HISTORIES = (
             kept=(UNWAITED, SENT[1], lost(3), loaded(4)), kept_views=has()),
     Written("crash_keeps_acknowledged", broken=(UNWAITED, SENT[1], lost(3, power_loss=False), loaded(4)), views=has(),
             kept=(UNWAITED, SENT[1], lost(3), loaded(4)), kept_views=has()),
+    # Who stops in order empties its buffers, unless its disk is full then.
+    *(Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
+              broken=(*SENT, *broken, STOPPED_WELL), kept=(*SENT, *kept, STOPPED_WELL)) for broken, kept in (
+        ((filled(3), filled(89_999, 99), KILLED), (filled(3), KILLED)),
+        ((filled(3), filled(89_999, 99), KILLED), (filled(3), filled(90_000, 99), KILLED)),
+        ((filled(COMMITTED_MS + 2), KILLED), (filled(COMMITTED_MS + 1), KILLED)),
+        ((KILLED, filled(90_001)), (filled(90_000 - COMMITTED_MS), filled(9_000), KILLED)))),
     # What a full disk does not take stays in the buffer.
     *(Written("crash_keeps_acknowledged", views=BUFFERED, kept_views=BUFFERED,
               broken=(*SENT, *broken, loaded(100_000)), kept=(*SENT, *kept, loaded(100_000))) for broken, kept in (

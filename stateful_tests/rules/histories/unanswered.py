@@ -21,6 +21,7 @@ from impl.events import (
     SendAnswered,
     SendAttempted,
     SendFailed,
+    SendTold,
     StoreLoaded,
 )
 from invariants.rules import deadlines
@@ -69,10 +70,13 @@ def fails(ms: int = 6, key: str = "k") -> Told:
     return ms, P, SendFailed(f"{P}@1", "P", key, "orders", -1, 1, 1, 3_000, 3_000)
 
 
+def told(ms: int = 6, key: str = "k") -> Told:
+    """Its application is told something."""
+    return ms, P, SendTold("P", key, "SLAVE_NOT_AVAILABLE")
+
+
 SENT = (NAMED, ASYNC, sends(), put())
 SAFE = (NAMED, SYNC, sends(), put(), forced(), forced())
-
-
 
 HISTORIES = (
     Written(RULE, SENT, (*SENT, answered()), bounds=CALM, says="broker-a-1 has stored k of producer1 as safely"),
@@ -92,6 +96,9 @@ HISTORIES = (
     Written(RULE, (NAMED, ASYNC, sends(key="k1,k"), put()), (NAMED, ASYNC, sends(key="k,k1"), put()), bounds=CALM),
     Written(RULE, (NAMED, ASYNC, sends(key="k1,k"), put(), fails(key="k2")),
             (NAMED, ASYNC, sends(key="k1,k"), put(), fails(key="k1,k")), bounds=CALM),
+    # The last attempt has no time left, and the application is told of an earlier one.
+    *(Written(RULE, (*SENT, told(key="k2")), (NAMED, ASYNC, *kept), bounds=CALM)
+      for kept in ((sends(), told(2), put()), (sends(), put(), told()))),
     Written(RULE, (NAMED, SYNC, sends(), put(waits=False)), (NAMED, SYNC, sends(), put(), put(waits=False)),
             bounds=CALM),
     # What is to be forced is answered by the round that begins behind the put.
