@@ -111,8 +111,8 @@ class default_topic_is_asked_about_last(Rule):
     clients = Kept("at", begins=(events.TimerJobBegan,))
     polling = Kept("at client_id", ends=(Match(events.TimerJobEnded, having=lambda one: one.job == _ROUTES),),
                    begins=(Match(events.TimerJobBegan, having=lambda one: one.job == _ROUTES),))
-    # A client that shuts down ends a round whose last question is on its way.
-    polled_ms = Kept("at", begins=(Match(events.TimerJobEnded, having=lambda one: one.job == _ROUTES),))
+    # When a client has shut down last: that ends a round whose last question is on its way.
+    shut_down_ms = Kept("at", begins=(events.ProducerShutDown, events.ConsumerShutDown, events.PollerShutDown))
     denied_ms = Kept("client", machine="client", begins=(
         Match(events.RouteDenied, of="client=connection.machine",
               having=lambda one: one.topic != AUTO_CREATE_TOPIC_KEY_TOPIC),))
@@ -123,7 +123,7 @@ class default_topic_is_asked_about_last(Rule):
         lately_ms = ms - deadlines.soon(self.bounds)
         if (event.topic == AUTO_CREATE_TOPIC_KEY_TOPIC and (client,) in self.clients
                 and client not in {at for at, _ in self.polling}
-                and max(self.denied_ms.get((client,), -inf), self.polled_ms.get((client,), -inf)) < lately_ms):
+                and max(self.denied_ms.get((client,), -inf), self.shut_down_ms.get((client,), -inf)) < lately_ms):
             yield self.told(f"{client} asks for the route of {event.topic}, and no name server has just denied it "
                             "another one", client)
 

@@ -11,6 +11,7 @@ from impl.events import (
     ConsumerShutDown,
     ConsumerStopping,
     NameServerChosen,
+    PollerShutDown,
     PollerStopping,
     ProcessKilled,
     ProcessStarted,
@@ -88,7 +89,7 @@ def sends(*listed: MessageQueue, topic: str = "orders") -> Told:
 POLLED, DEFAULT = "route_of_each_topic_is_polled", "default_topic_is_asked_about_last"
 ROUNDS = shares(), begins(1), begins(30_001)
 SECOND_ROUND = *ROUNDS[:2], route(2), begins(30_001), denied(30_001, "TBW102")
-DUE_MS = 2 + deadlines.soon(CALM)
+ASKED_MS = 5 + deadlines.soon(CALM)
 ASKS_LATE = begins(0), ends(1), denied(5), route(5 + deadlines.soon(CALM) + 1, "TBW102")
 
 HISTORIES = (
@@ -150,23 +151,25 @@ HISTORIES = (
     Written(POLLED, (sends(MQ), *ROUNDS[1:]), (sends(), *ROUNDS[1:]), bounds=CALM, says="route of orders"),
     Written(POLLED, (sends(MQ), *ROUNDS[1:]), (sends(MQ), begins(1), DIES, begins(30_001)), bounds=CALM),
     # The default topic is polled in a round, and asked about when another one is denied.
-    Written(DEFAULT, (begins(0), ends(1), route(DUE_MS, "TBW102")), (begins(0), route(0, "TBW102"), ends(1)),
-            bounds=CALM, says="c1 asks for the route of TBW102, and no name server has just denied it another one"),
-    Written(DEFAULT, (begins(0), ends(1), denied(DUE_MS, "TBW102")), (begins(0), ends(0, COMMIT), denied(1, "TBW102")),
+    Written(DEFAULT, (begins(0), ends(1), route(5, "TBW102")), (begins(0), route(0, "TBW102"), ends(1)), bounds=CALM,
+            says="c1 asks for the route of TBW102, and no name server has just denied it another one"),
+    Written(DEFAULT, (begins(0), ends(1), denied(5, "TBW102")), (begins(0), ends(0, COMMIT), denied(1, "TBW102")),
             bounds=CALM),
-    Written(DEFAULT, (begins(0, COMMIT), route(DUE_MS, "TBW102")), (begins(0), ends(1), route(5)), bounds=CALM),
-    Written(DEFAULT, (begins(0), ends(1), route(DUE_MS, "TBW102")), (route(DUE_MS, "TBW102"),), bounds=CALM),
-    Written(DEFAULT, (begins(0), ends(1), route(DUE_MS, "TBW102")),
-            (begins(0), ends(1), denied(DUE_MS - 1), route(DUE_MS, "TBW102")), bounds=CALM),
-    *(Written(DEFAULT, (begins(0), ends(1), other, route(DUE_MS, "TBW102")),
-              (begins(0), ends(1), denied(DUE_MS - 1), route(DUE_MS, "TBW102")), bounds=CALM)
-      for other in (denied(DUE_MS - 1, client="c2"), route(DUE_MS - 1))),
-    Written(DEFAULT, (begins(0), ends(1), denied(DUE_MS - 1, "TBW102"), route(DUE_MS, "TBW102")),
-            (begins(0), ends(1), denied(DUE_MS - 1), denied(DUE_MS, "TBW102")), bounds=CALM),
-    # A client that shuts down ends a round whose last question is on its way; not so another timer, or another client.
-    *(Written(DEFAULT, (begins(0), ends(0), other, route(DUE_MS, "TBW102")),
-              (begins(0), ends(1), other, route(DUE_MS - 1, "TBW102")), bounds=CALM)
-      for other in (ends(5, COMMIT), (5, "c2", ends(5)[2]))),
+    Written(DEFAULT, (begins(0, COMMIT), route(5, "TBW102")), (begins(0), ends(1), route(5)), bounds=CALM),
+    Written(DEFAULT, (begins(0), ends(1), route(5, "TBW102")), (route(5, "TBW102"),), bounds=CALM),
+    Written(DEFAULT, (begins(0), ends(1), route(5, "TBW102")),
+            (begins(0), ends(1), denied(4), route(5, "TBW102")), bounds=CALM),
+    *(Written(DEFAULT, (begins(0), ends(1), other, route(5, "TBW102")),
+              (begins(0), ends(1), denied(4), route(5, "TBW102")), bounds=CALM)
+      for other in (denied(4, client="c2"), route(4))),
+    Written(DEFAULT, (begins(0), ends(1), denied(4, "TBW102"), route(5, "TBW102")),
+            (begins(0), ends(1), denied(4), denied(5, "TBW102")), bounds=CALM),
+    # A client that shuts down ends a round whose last question is on its way; not so another one.
+    *(Written(DEFAULT, (begins(0), ends(1), other, route(ASKED_MS, "TBW102")),
+              (begins(0), ends(1), ended, route(ASKED_MS, "TBW102")), bounds=CALM)
+      for other, ended in (
+          ((5, "c2", SHUT_DOWN[2]), (5, *SHUT_DOWN[1:])), ((4, *SHUT_DOWN[1:]), (5, *SHUT_DOWN[1:])),
+          ((4, *SHUT_DOWN[1:]), (5, C, PollerShutDown(G))), ((4, *SHUT_DOWN[1:]), (5, C, ProducerShutDown(ID, "P"))))),
     Written(DEFAULT, ASKS_LATE, (*ASKS_LATE[:3], route(5 + deadlines.soon(CALM), "TBW102")), bounds=CALM),
     *(Written("timers_have_their_periods", (begins(0, job, wrong_ms),), (begins(0, job, period_ms),),
               says=f"every {wrong_ms} ms, and is to do so every {period_ms} ms") for job, period_ms, wrong_ms in (
