@@ -150,20 +150,19 @@ class polled_is_committed(Duty):
     a poll, and another one began five seconds later, autoCommit has committed in between. What was committed before a
     run of the rebalance has the list of members is sent when the run has given the queue up, the rest need not be.
 
-    A queue may be polled that no process queue stands for, because nobody has said where it begins when a rebalance
-    took it. The timer forgets its offsets, until a later rebalance is told.
+    A queue is polled that a rebalance has taken, also where nobody has said it where the queue begins: as shipped the
+    timer forgets the offsets of such a queue, until a later rebalance is told.
     """
 
-    shipped = "violated: X27 what waits of a topic that was unsubscribed"
+    shipped = "violated: X27 what waits of a topic that was unsubscribed, X31 a queue whose beginning nobody has said"
     cite = ("DefaultLitePullConsumerImpl#maybeAutoCommit, #commitAll, #persistConsumerOffset, #shutdown, "
             "RebalanceLitePullImpl#removeUnnecessaryMessageQueue, RebalanceImpl#updateProcessQueueTableInRebalance")
     about = "at group mq"
     within_ms = deadlines.polled_is_sent
     excuses = (
         BROKER_AWAY, clock_was_set("at"),
-        Excuse("its broker had not said where the queue begins since a rebalance took it",
-               when=_not_begun),
         cause("X27", "its application has unsubscribed a topic", when=lambda rule, told: told.about[:2] in rule.left),
+        cause("X31", "no broker had said where the queue begins since a rebalance took it", when=_not_begun),
     )
     late = ("{at} is done with queue {mq.queue_id} of {mq.topic} at {mq.broker_name} up to {what}, and has not "
             "committed that for {waited_ms} ms")

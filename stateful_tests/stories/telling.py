@@ -141,7 +141,7 @@ BREAKS: Mapping[str, str] = {
     "delay_is_over_in_time": "V39 V42",
     "polls_follow_one_another": "V26 X30",
     "only_the_held_is_polled": "X27",
-    "polled_is_committed": "X27",
+    "polled_is_committed": "X27 X31",
     "topic_taken_again_is_pulled": "U18",
     "polled_queue_is_pulled": "U18",
     "full_disk_refuses_writes": "V24",

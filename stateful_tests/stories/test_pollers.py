@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import cast
+
 from impl.client.lite_pull_consumer_config import LitePullConsumerConfig
+from impl.common.request_code import RequestCode
 from impl.decisions.start_offset import ConsumeFromWhere
-from impl.events import MessagesPolled, PullSuspended, QueuesHeld, QueueSought, TopicLeft, TopicTakenAgain
-from stateful_tests.stories.scenes import stage
+from impl.events import (
+    ConsumerIdsFetched,
+    MessagesPolled,
+    PollerShutDown,
+    PullSuspended,
+    QueuesHeld,
+    QueueSought,
+    TopicLeft,
+    TopicTakenAgain,
+)
+from impl.hosts.simulation.executor import Pool
+from stateful_tests.stories.scenes import BROKER, stage
 from stateful_tests.worlds.producers import Sending
 from stateful_tests.worlds.pullers import REST_MS, Pulling
 from stateful_tests.worlds.world import World
@@ -60,6 +74,27 @@ def test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled() -> None:
         left_ms = leaves_the_topic(world)
         world.run(REST_MS - 2_000)
         assert world.events(MessagesPolled, since_ms=left_ms + 1) != []
+
+
+def test_x31_what_is_polled_and_committed_of_a_queue_whose_beginning_nobody_has_said_is_not_sent() -> None:
+    with World() as world:
+        stage(world)
+        world.run(120_000)  # a broker that has just started excuses much
+        world.add_puller("c1", POLLS)
+        world.add_producer("producer1", Sending("orders"))
+        world.run_until(lambda: bool(world.events(ConsumerIdsFetched)), 30_000)
+        _, pool = world.brokers[BROKER].processors[RequestCode.QUERY_CONSUMER_OFFSET]
+        threads = cast("Pool", world.brokers[BROKER].pools[pool])
+        for _ in range(threads.threads):
+            threads.execute(partial(world.simulation.nodes[BROKER].sleep, 5_500))  # a client waits for 5 s
+        world.run(20_000)
+        world.leave("c1")
+        world.run_until(lambda: bool(world.events(PollerShutDown)), 10_000)
+        begun = world.pullers["c1"].consumer.impl.rebalance_impl.process_queue_table.key_set()
+        polled = {event.mq for _, event in world.events(MessagesPolled)}
+        offsets = world.brokers[BROKER].consumer_offset_manager
+        assert [offsets.query_offset("G", "orders", mq.queue_id) for mq in polled.difference(begun)] == [-1]
+        assert all(offsets.query_offset("G", "orders", mq.queue_id) > 0 for mq in begun)
 
 
 def test_x30_a_seek_whose_first_pull_is_not_answered_is_forgotten() -> None:

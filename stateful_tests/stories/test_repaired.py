@@ -281,6 +281,8 @@ REFUTED: tuple[tuple[Story, str, str], ...] = (
     (pollers.test_u18_a_topic_that_is_left_while_a_rebalance_shares_it_out_is_not_pulled, "left_topic_is_given_up",
      "== []"),
     (pollers.test_x27_what_waits_of_a_topic_that_was_unsubscribed_is_polled, "left_topic_is_not_polled", "!= []"),
+    (pollers.test_x31_what_is_polled_and_committed_of_a_queue_whose_beginning_nobody_has_said_is_not_sent,
+     "queues_are_polled_that_have_begun", "== [-1]"),
     (pollers.test_x30_a_seek_whose_first_pull_is_not_answered_is_forgotten, "failed_seek_is_made_again", "> sought"),
     (listeners.test_x7_a_message_that_has_expired_is_sent_back_once_more_when_its_listener_fails, "expired_is_over",
      "== 2"),

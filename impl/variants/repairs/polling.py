@@ -53,6 +53,20 @@ def _take_what_is_subscribed(original: Callable[..., None]) -> Callable[..., Non
     return message_queue_changed
 
 
+@around(DefaultLitePullConsumerImpl, "message_queue_changed")
+def _take_what_has_begun(original: Callable[..., None]) -> Callable[..., None]:
+    def message_queue_changed(
+        self: DefaultLitePullConsumerImpl, topic: str, mq_all: Collection[MessageQueue],
+        mq_divided: Collection[MessageQueue],
+    ) -> None:
+        """A queue whose beginning nobody has said is left to the next rebalance."""
+        table = self.rebalance_impl.process_queue_table
+        all_begun, divided_begun = ([mq for mq in mqs if table.contains_key(mq)] for mqs in (mq_all, mq_divided))
+        original(self, topic, all_begun, divided_begun)
+
+    return message_queue_changed
+
+
 @around(PullTask, "_next_pull_offset")
 def _know_what_was_sought(original: Callable[..., Awaitable[int]]) -> Callable[..., Awaitable[int]]:
     async def _next_pull_offset(self: PullTask) -> int:
@@ -86,6 +100,12 @@ REPAIRS = (
         "left it takes none.",
         "the idea: RebalanceImpl#truncateMessageQueueNotMyTopic in DefaultLitePullConsumerImpl#subscribe", ("U18",),
         (_give_up_before, _take_what_is_subscribed),
+    ),
+    Variant(
+        "queues_are_polled_that_have_begun", "repair",
+        "Who polls takes the queues of which a rebalance knows where they begin.",
+        "the idea: RebalanceImpl#processQueueTable in DefaultLitePullConsumerImpl.MessageQueueListenerImpl", ("X31",),
+        (_take_what_has_begun,),
     ),
     Variant(
         "failed_seek_is_made_again", "repair", "The pull after one that has failed goes where its application sought.",
