@@ -235,3 +235,34 @@ class broadcaster_commits_nowhere(Rule):
     def sends(self, _: int, at: str, event: events.PullSuspended | events.OffsetSent) -> Iterator[Told]:
         if (isinstance(event, events.OffsetSent) or event.commits) and self.facts.broadcasts(at, event.group):
             yield self.told(f"{at} broadcasts, and commits an offset of {queue_text(event.mq)}", at, event.group)
+
+
+class offset_is_taken_once(Rule):
+    """Where nothing fails a broker commits once what a client sends once, with a pull or by itself.
+
+    A pull that was held has committed when it came, and does not do so when it is answered: its client may have
+    committed more since, or lost the queue.
+    """
+
+    cite = "PullMessageProcessor#processRequest: storeOffsetEnable, if brokerAllowSuspend"
+    calm = True
+    about = "machine group mq"
+
+    # How many offsets of a queue a machine has sent that no broker has taken.
+    sent = Kept("machine group mq", survives="all")
+
+    @on(events.OffsetSent)
+    def sends(self, _: int, at: str, event: events.OffsetSent) -> None:
+        key = at, event.group, event.mq
+        self.sent[key] = self.sent.get(key, 0) + 1
+
+    @on(events.OffsetCommitted)
+    def is_taken(self, _: int, at: str, event: events.OffsetCommitted) -> Iterator[Told]:
+        machine = machine_of(event.connection)
+        keys = [(machine, *place) for place in self.facts.places(at, event) if (machine, *place) in self.sent]
+        taken = next((key for key in keys if self.sent[key]), None)
+        if taken is not None:
+            self.sent[taken] -= 1
+        elif keys:
+            yield self.told(f"{at} commits {event.offset} of {queue_text(keys[0][2])} for {machine}, which has not "
+                            "sent it again", *keys[0])

@@ -10,6 +10,7 @@ from impl.broker.pull_checks import PullChecks
 from impl.broker.pull_message_processor import PullMessageProcessor
 from impl.common.headers import PullMessageRequestHeader
 from impl.common.subscription_group_config import SubscriptionGroupConfig
+from impl.decisions.flags import FLAG_COMMIT_OFFSET, has_flag
 from impl.decisions.pull_answer import Bounds, GetMessageStatus, PullAnswer
 from impl.decisions.subscription import SubscriptionData
 from impl.ports.remoting import Command, Connection
@@ -112,6 +113,20 @@ def _take_from_who_is_answered(original: Callable[..., Awaitable[None]]) -> Call
     return _commit
 
 
+@around(PullMessageProcessor, "process")
+def _commit_when_woken(original: Callable[..., Awaitable[Command | None]]) -> Callable[..., Awaitable[Command | None]]:
+    async def process(
+        self: PullMessageProcessor, channel: Connection, request: Command, *, broker_allow_suspend: bool,
+    ) -> Command | None:
+        """What a pull brings along is taken whenever it is worked on."""
+        response = await original(self, channel, request, broker_allow_suspend=broker_allow_suspend)
+        if not broker_allow_suspend and has_flag(request.header.sys_flag, FLAG_COMMIT_OFFSET):
+            await self._commit(channel, request)
+        return response
+
+    return process
+
+
 _IDEA = "an idea: faults of other brokers"
 
 BUGS = (
@@ -131,4 +146,6 @@ BUGS = (
             _IDEA, replacements=(_take_from_who_is_answered,)),
     Variant("seeded-bits-are-turned", "bug", "Bits that are worked out when a message comes name whom it does not "
             "concern.", _IDEA, replacements=(_turn_the_bits,)),
+    Variant("seeded-woken-pulls-commit-again", "bug", "The offset that comes with a pull that is held is taken again "
+            "when the pull is answered.", _IDEA, replacements=(_commit_when_woken,)),
 )

@@ -184,4 +184,9 @@ HISTORIES = (
     *(Written("broadcaster_commits_nowhere", (BROADCASTS, broken), kept, says="c1 broadcasts, and commits")
       for broken, kept in ((WITH_A_PULL, (WITH_A_PULL,)), (WITH_A_PULL, (BROADCASTS, ASKED)),
                            (BY_A_TIMER, (BY_A_TIMER,)), (BY_A_TIMER, (BROADCASTS_TOO, BY_A_TIMER)))),
+    Written("offset_is_taken_once", (BY_A_TIMER, committed(3, 5), committed(4, 5)),
+            (BY_A_TIMER, BY_A_TIMER, committed(3, 5), committed(4, 5)), bounds=Bounds(),
+            says="for c1, which has not sent it again"),
+    Written("offset_is_taken_once", (BY_A_TIMER, committed(3, 5), committed(4, 5)),
+            (BY_A_TIMER, committed(3, 5), committed(4, 5, "operator:1")), bounds=Bounds()),
 )
