@@ -265,9 +265,10 @@ HISTORIES = (
             (*NOT_BEGUN, listed(3), told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
             (*NOT_BEGUN, listed(3), told(5, 4), (3 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
             bounds=CALM),
-    Written("polled_is_committed",
-            (*NOT_BEGUN, listed(3), told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
-            (*NOT_BEGUN, told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])), bounds=CALM),
+    *(Written("polled_is_committed",
+              (*NOT_BEGUN, listed(3), told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
+              (*kept, told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])), bounds=CALM)
+      for kept in (NOT_BEGUN, (listed(2), *NOT_BEGUN[1:]))),
     Written("polled_is_committed",
             (*NOT_BEGUN, has(MQ2, ms=4), told(5, 4), listed(5), told(5, 5), has(MQ, ms=6), polled(5, ms=7),
              (8, *ASKED[1:]), (9, *STOPPED[1:])),
