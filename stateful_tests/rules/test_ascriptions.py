@@ -84,8 +84,8 @@ def heartbeat(*, added: bool) -> tuple[int, str, Any]:
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, added, frozenset())
 
 
-def subscribed(expression: str) -> tuple[int, str, Any]:
-    said = frozenset({("orders", expression, 1)})
+def subscribed(expression: str, version: int = 1) -> tuple[int, str, Any]:
+    said = frozenset({("orders", expression, version)})
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, False, said)
 
 
@@ -144,6 +144,9 @@ def causes(
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("b")), {"B-3", "L3"}),
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("a")), set()),
     ("pull_is_filtered_by_own_expression", LATE_MS, ((0, "c1", ClockJumped(-1)),), {"L4"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 2), subscribed("b", 1)), {"B-3", "L3", "L4"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 1), subscribed("b", 2)), {"B-3", "L3"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 2), subscribed("a", 1)), set()),
     ("live_broker_stays_routed", LATE_MS, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 0))), {"N-15"}),
     ("live_broker_stays_routed", 1, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 1))), set()),
     ("live_broker_stays_routed", 1, (STARTS, STARTS), set()),
