@@ -177,6 +177,13 @@ def test_the_properties_of_rules_are_those_that_no_model_declares() -> None:
     assert "one_owner_per_queue" not in BY_NAME
 
 
+def test_at_each_step_a_property_of_a_model_is_judged_by_a_rule_that_names_it_and_by_no_promise() -> None:
+    assert BY_NAME["nothing_is_skipped"] is RULES["no_beginning_skips"]
+    assert BY_NAME["delayed_message_comes_at_last"] is RULES["delayed_message_comes_at_last"]
+    assert RULES["every_name_server_learns_in_time"].judges == "every_name_server_learns"
+    assert "every_name_server_learns" not in BY_NAME
+
+
 def entered(connection: str) -> tuple[int, str, Any]:
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", connection, True, True, frozenset())
 
