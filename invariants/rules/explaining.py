@@ -65,7 +65,6 @@ class Reading:
                     best = rank, record
         return None if best is None else best[1]
 
-
     def _is_now(self, record: Record) -> bool:
         return self.record is not None and self.record[2] is record[2]
 

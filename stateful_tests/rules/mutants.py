@@ -37,8 +37,10 @@ CONDITIONS = (
 )
 """Operators of cosmic-ray: comparisons are turned round, and moved by one."""
 TESTS = ("test_engine.py", "test_weather.py", "test_written.py", "test_generated.py", "test_ascriptions.py",
-         "test_slaves.py", "test_explaining.py")
+         "test_slaves.py", "test_explaining.py", "test_offset_facts.py")
 """Whole runs are no tests of conditions: they take minutes, and see them by chance."""
+ENGINE = ("invariants.rules.watch", "invariants.rules.facts")
+"""They, and what they import, judge with every rule."""
 TOLD_BY_STORIES = "causes_"
 """How the names of modules begin whose predicates are judged by telling every story, which takes too long for this."""
 TIMEOUT_S = 120
@@ -69,7 +71,7 @@ def mutants_of(file: str, cosmic_ray: str) -> list[Mutant]:
     with tempfile.TemporaryDirectory() as name:
         folder = copied(Path(name))
         test = (f"{sys.executable} -m pytest -x -q -p no:cacheprovider -p no:hypothesispytest {only(file)} "
-                + " ".join(f"stateful_tests/rules/{one}" for one in TESTS))
+                + " ".join(f"stateful_tests/rules/{one}" for one in ordered(file)))
         config, session = folder / "mutants.toml", folder / "mutants.sqlite"
         kept = "|".join(CONDITIONS)
         config.write_text(
@@ -87,13 +89,25 @@ def mutants_of(file: str, cosmic_ray: str) -> list[Mutant]:
 def only(file: str) -> str:
     """The option of pytest that chooses the tests of the rules that a file declares; none for a part of the engine.
 
-    Rules of other files count if these import from it: what a file has for others is noticed by their tests.
+    Rules of other files count if these import from it: what a file has for others is noticed by their tests. So do the
+    tests that have its name.
     """
     module = file.removesuffix(".py").replace("/", ".")
-    if all(rule.__module__ != module for rule in RULES.values()):
-        return ""
+    engine = {name for part in ENGINE for name in (part, *imported(part))}
     names = [rule.__name__ for rule in RULES.values() if module in {rule.__module__, *imported(rule.__module__)}]
-    return f"-k '{' or '.join(names)} or predicate or put_down'"
+    if not names or (module in engine and all(rule.__module__ != module for rule in RULES.values())):
+        return ""
+    return f"-k '{' or '.join((*names, Path(own_test(file)).stem))} or predicate or put_down'"
+
+
+def ordered(file: str) -> list[str]:
+    """The tests, of which that with the name of the file is the first: it notices most."""
+    return sorted(TESTS, key=lambda test: test != own_test(file))
+
+
+def own_test(file: str) -> str:
+    """The test that has the name of a file, if there is one."""
+    return f"test_{Path(file).name}"
 
 
 @cache

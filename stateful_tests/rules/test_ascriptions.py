@@ -84,8 +84,8 @@ def heartbeat(*, added: bool) -> tuple[int, str, Any]:
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, added, frozenset())
 
 
-def subscribed(expression: str) -> tuple[int, str, Any]:
-    said = frozenset({("orders", expression, 1)})
+def subscribed(expression: str, version: int = 1) -> tuple[int, str, Any]:
+    said = frozenset({("orders", expression, version)})
     return 0, "broker-a", ConsumerRegistered("broker-a", "G", "c1", "c1:1", True, False, said)
 
 
@@ -144,6 +144,9 @@ def causes(
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("b")), {"B-3", "L3"}),
     ("pull_is_filtered_by_own_expression", 1, (subscribed("a"), subscribed("a")), set()),
     ("pull_is_filtered_by_own_expression", LATE_MS, ((0, "c1", ClockJumped(-1)),), {"L4"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 2), subscribed("b", 1)), {"B-3", "L3", "L4"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 1), subscribed("b", 2)), {"B-3", "L3"}),
+    ("pull_is_filtered_by_own_expression", 1, (subscribed("a", 2), subscribed("a", 1)), set()),
     ("live_broker_stays_routed", LATE_MS, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 0))), {"N-15"}),
     ("live_broker_stays_routed", 1, (STARTS, (0, "b", BrokerStarted("b", "broker-a", 1))), set()),
     ("live_broker_stays_routed", 1, (STARTS, STARTS), set()),
@@ -172,6 +175,13 @@ def test_a_finding_is_put_down_to_a_strategy(name: str, strategy: Any, hazards: 
 def test_the_properties_of_rules_are_those_that_no_model_declares() -> None:
     assert "queue_is_taken_once" in BY_NAME
     assert "one_owner_per_queue" not in BY_NAME
+
+
+def test_at_each_step_a_property_of_a_model_is_judged_by_a_rule_that_names_it_and_by_no_promise() -> None:
+    assert BY_NAME["nothing_is_skipped"] is RULES["no_beginning_skips"]
+    assert BY_NAME["delayed_message_comes_at_last"] is RULES["delayed_message_comes_at_last"]
+    assert RULES["every_name_server_learns_in_time"].judges == "every_name_server_learns"
+    assert "every_name_server_learns" not in BY_NAME
 
 
 def entered(connection: str) -> tuple[int, str, Any]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
 
 from impl.events import OffsetCommitted
 from invariants.finding import put_down_to
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
+from invariants.rules.explaining import Reading, Record, remember
+from invariants.rules.rule import Hears, Kept, Told
 from invariants.rules.telling_apart import looked_for, perhaps, shown
 from invariants.rules.watch import Watch
 from stateful_tests.rules.collected import HISTORIES
@@ -62,3 +67,89 @@ def test_rules_judge_alike_whether_they_explain_or_not_and_most_can() -> None:
     assert len(explained) >= MANY
     assert all(one.earlier is None or one.earlier in history.broken for history in HISTORIES
                for one in findings(history, history.broken, explains=True))
+
+
+ABOUT = "key", "who"
+
+
+class Lent(NamedTuple):
+    """Somebody has a book from now on."""
+
+    key: str
+    who: str
+
+
+class Library(Hears):
+    """Remembers who has which book, which ones are away, and who has had them first."""
+
+    has = Kept("key who", survives="all")
+    away, first = (Kept("key", survives="all") for _ in range(2))
+
+    def __init__(self) -> None:
+        """Nothing is lent."""
+        self.reading = Reading()
+        remember(self, self.reading)
+
+    def hears(self, ms: int, key: str, who: str, *, told: Told | None = None) -> Record | None:
+        """A book is lent; told -- what is told then, when all is read: the record that it contradicts."""
+        def lends(ms: int, _: str, event: Lent) -> list[Told] | None:
+            for _again in range(2):
+                self.has[event.key, event.who] = self.away[event.key,] = ms
+            self.first.setdefault((event.key,), event.who)
+            return [told] if told and [*self.has] else None
+
+        said = self.reading.hearing(lends, ABOUT)(ms, "city", Lent(key, who))
+        return None if said is None else next(iter(said)).earlier
+
+    def looks(self, told: Told, *tables: Kept) -> Record | None:
+        """Nothing has happened, and something is told when tables were read: the record that it contradicts."""
+        def tells() -> Iterator[Told]:
+            self.has["k", "nobody"] = self.away["k",] = 99
+            yield from [told for table in tables or (self.has, self.away) if [*table]][:1]
+
+        (said,) = self.reading.looking(tells(), ABOUT)
+        return said.earlier
+
+
+def is_away(key: str = "k", who: str = "w", since_ms: int | None = None) -> Told:
+    return Told("it is away", (key, who), since_ms)
+
+
+@pytest.mark.parametrize(("lent", "since_ms", "named"), [
+    (((1, "k", "w"), (2, "k", "v")), None, (1, "w")), (((1, "k", "u"), (2, "k", "v")), None, (2, "v")),
+    (((1, "k", "u"), (2, "j", "w")), None, (1, "u")), (((2, "j", "w"),), None, None),
+    (((1, "k", "w"), (2, "k", "v"), (3, "k", "w")), 2, (2, "v")), (((1, "k", "w"), (3, "k", "w")), 2, (1, "w")),
+    (((3, "k", "w"),), 2, None),
+])
+def test_what_is_told_contradicts_the_last_record_of_its_thing_that_concerns_it_most(
+    lent: tuple[tuple[int, str, str], ...], since_ms: int | None, named: tuple[int, str] | None,
+) -> None:
+    library, other = Library(), Library()
+    for one in lent:
+        assert library.hears(*one) is other.hears(*one) is None
+    for found in (library.hears(9, "i", "w", told=is_away(since_ms=since_ms)),
+                  other.looks(is_away(since_ms=since_ms))):
+        assert (found and (found[0], found[2].who)) == named
+
+
+def test_no_record_contradicts_itself_and_who_names_a_record_has_named_it() -> None:
+    library, named = Library(), (7, "town", Lent("j", "x"))
+    assert library.hears(1, "k", "w", told=is_away()) is None
+    assert library.hears(2, "k", "w", told=is_away()) == (1, "city", Lent("k", "w"))
+    assert library.hears(3, "k", "w", told=is_away()._replace(earlier=named)) is named
+
+
+def test_of_the_records_of_one_time_the_last_one_is_named_and_of_an_entry_that_stays_the_first_one() -> None:
+    library, told = Library(), Told("it is away", ("k",))
+    for who in "uvw":
+        library.hears(1, "k", who)
+    assert library.looks(told) == (1, "city", Lent("k", "w"))
+    assert library.looks(told, library.first) == (1, "city", Lent("k", "u"))
+
+
+def test_an_entry_remembers_each_record_once_the_first_and_the_last_ones() -> None:
+    library = Library()
+    for ms in range(1, 8):
+        library.hears(ms, "k", "w")
+    found = [library.looks(is_away(since_ms=ms)) for ms in range(1, 8)]
+    assert [one and one[0] for one in found] == [1, 1, 1, 1, 5, 6, 7]

@@ -51,8 +51,16 @@ def test_the_tests_of_a_rule_are_chosen_by_its_name_and_the_engine_has_all() -> 
     assert mutants.only("invariants/rules/group_tables.py").startswith("-k '")
     assert "closed_producer_is_delisted" in mutants.only("invariants/rules/group_tables.py")
     assert "broker_takes_messages" not in mutants.only("invariants/rules/group_tables.py")
-    assert mutants.only("invariants/rules/rule.py") == ""
+    assert {mutants.only(f"invariants/rules/{part}.py") for part in ("rule", "watch", "match", "offset_facts")} == {""}
 
 
 def test_what_a_file_has_for_others_is_noticed_by_their_tests() -> None:
     assert "given_up_after_all_attempts" in mutants.only("invariants/rules/sending.py")
+
+
+def test_a_part_that_some_rules_share_is_judged_by_their_tests_and_its_own() -> None:
+    assert "poll_waits_as_asked or" in mutants.only("invariants/rules/weather.py")
+    assert "or test_weather or" in mutants.only("invariants/rules/weather.py")
+    assert "poll_waits_as_asked" not in mutants.only("invariants/rules/observed_causes.py")
+    assert mutants.ordered("invariants/rules/weather.py")[0] == "test_weather.py"
+    assert sorted(mutants.ordered("invariants/rules/weather.py")) == sorted(mutants.TESTS)

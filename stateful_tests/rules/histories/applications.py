@@ -192,6 +192,7 @@ HISTORIES = (
     Written("queues_take_turns", MANY, (*MANY[1:], tried(mq=QUEUES[1]))),
     Written("queues_take_turns", MANY, (*MANY[:-1], tried(2), MANY[-1])),
     Written("queues_take_turns", MANY, (tried(2),) * 50),
+    Written("queues_take_turns", MANY, (tried(2), *MANY[1:])),
     Written("queues_take_turns", MANY, (tried(listed=frozenset()),) * 50),
     Written("queues_take_turns", MANY, (tried(hashed="red"),) * 50),
     Written("queues_take_turns", MANY, (*MANY[1:], tried(listed=frozenset(QUEUES[:1])))),

@@ -267,7 +267,7 @@ HISTORIES = (
     again((31, C, answered(1, 2)), causes=()),
     again((32, C, answered(0, 1)), causes=()),
     again((31, C, answered(0, 1)._replace(group="H")), causes=()),
-    Written("committed_offset_never_goes_back", broken=(corrected(89),), observed=BACK, kept=(corrected(95),),
+    Written("committed_offset_never_goes_back", broken=(corrected(89),), observed=BACK, kept=(corrected(90),),
             kept_observed=BACK, causes=(), says="commits 1 of orders/broker-a/0 for G after 5"),
     Written("committed_offset_never_goes_back", broken=(corrected(95, MQ._replace(queue_id=1)),), observed=BACK,
             kept=(corrected(95),), kept_observed=BACK, causes=()),

@@ -176,6 +176,8 @@ HISTORIES = (
             kept=(*STORED, FULL), kept_observed=UNFINISHED, kept_views=has(200)),
     turned(*BOTH),
     turned(listed(5, RED_QUEUES), *BOTH),
+    # Of one of the two nobody has reported an attempt.
+    *(turned(listed(5, RED_QUEUES), one, listed(20, MORE_QUEUES)) for one in BOTH),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, MORE_QUEUES), BOTH[1], causes=("P10",)),
     turned(listed(5, RED_QUEUES), BOTH[0], listed(20, RED_QUEUES), BOTH[1]),
     turned(listed(5, RED_QUEUES), listed(7, MORE_QUEUES), *BOTH),

@@ -202,6 +202,9 @@ HISTORIES = (
             (answered(MQ), answered(MQ), answered(who="c2")), views=clock(0, 40_000, 70_000)),
     Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 1),
             kept_views=Tables(clock=None)),
+    # The broker is gone when its second answer comes: nobody can say how old the lock is.
+    Written(LOCK, (answered(MQ), answered(MQ, who="c2")), (answered(MQ), answered(MQ, who="c2")), views=clock(0, 1),
+            kept_views=Tables(clock=Turns(lambda: 0, None))),
     Written(TURN, (half(), *ROW), (half(), *ROW[1:]), views=TWO, says="asks p1 8 times in a row, of 2 producers of P"),
     Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=producers("p1:1", "p1:2")),
     Written(TURN, (half(), *ROW), (half(), *ROW), views=TWO, kept_views=Tables(producers={

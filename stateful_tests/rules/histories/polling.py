@@ -184,6 +184,11 @@ HISTORIES = (
                                                      SOUGHT, sent(7)), (polled(5, 6), ASKED, has(), TIMER[0], sent(4))),
     Written("only_what_was_worked_on_is_committed", (polled(5, 6), has(), has(MQ), SOUGHT, sent(7)),
             (polled(5, 6), ASKED, has(), has(MQ), SOUGHT, sent(7), sent(7))),
+    # What was sent of it stays in memory; a seek in a queue that comes behind it has led nowhere.
+    Written("only_what_was_worked_on_is_committed", (polled(5, 6), ASKED, has(), sent(7), sent(9)),
+            (polled(5, 6), ASKED, has(), sent(7), sent(7)), says="done with all below 7"),
+    Written("only_what_was_worked_on_is_committed", (has(MQ), SOUGHT, has(MQ), sent(5)),
+            (has(), SOUGHT, has(MQ), sent(5))),
     # It has committed less than it was done with, and does so again.
     *(Written("only_what_was_worked_on_is_committed", broken, (
         polled(5, 6), ASKED, has(), has(MQ), sent(5), SOUGHT, sent(5))) for broken in (

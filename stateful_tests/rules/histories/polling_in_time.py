@@ -266,6 +266,10 @@ HISTORIES = (
               bounds=CALM, causes=causes)
       for asked_ms, causes in ((4 + HANDLED_MS, ()), (3 + HANDLED_MS, ("X31",)))),
     *(Written("polled_is_committed",
+              (*taken, told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
+              bounds=CALM, causes=("X31",))
+      for taken in (NOT_BEGUN, (listed(2), *NOT_BEGUN[1:]))),
+    *(Written("polled_is_committed",
               (*NOT_BEGUN, has(MQ2, ms=4), *between, has(MQ, ms=6), polled(5, ms=7), (8, *ASKED[1:]),
                (9, *STOPPED[1:])), causes=causes)
       for between, causes in (((told(5, 4), listed(5), told(5, 5)), ()), ((listed(5),), ("X31",)))),
