@@ -200,6 +200,35 @@ class clean_up_keeps_the_units_of_records(Rule):
         return bool(self.views.queue_unit(at, *unit) == offset)
 
 
+def _have_all_expired(rule: queues_begin_where_the_log_does, told: Told) -> bool:
+    """Whether the last unit of the queue, too, leads to before the begin of the log."""
+    at, topic, queue_id = told.about
+    _, end = rule.views.queue_units(at)[topic, queue_id]
+    last = rule.views.queue_unit(at, topic, queue_id, end - 1)
+    expired = rule.past.last(events.LogExpired, at=at)
+    return last is not None and expired is not None and last < expired.event.min_offset
+
+
+class queues_begin_where_the_log_does(Rule):
+    """When a broker has deleted the oldest files of its log, each queue begins at a message that is left, or is empty.
+
+    Who goes to the begin of a queue, or is sent there, is given nothing otherwise, or passes over what is there.
+    """
+
+    shipped = "violated: V18 a queue of which all records have expired begins where it began"
+    cite = "CleanConsumeQueueService#deleteExpiredFiles, ConsumeQueue#correctMinOffset"
+    about = "at topic queue_id"
+    excuses = (cause("V18", "all records of the queue have expired", when=_have_all_expired),)
+
+    @after(events.LogExpired)
+    def expires(self, _: int, at: str, event: events.LogExpired) -> Iterator[Told]:
+        for (topic, queue_id), (least, end) in self.views.queue_units(at).items():
+            found = self.views.queue_unit(at, topic, queue_id, least) if least < end else None
+            if found is not None and found < event.min_offset:
+                yield self.told(f"the log of {at} begins at {event.min_offset}, and queue {queue_id} of {topic} at a "
+                                f"record at {found}", at, topic, queue_id)
+
+
 class dispatch_goes_forward(Rule):
     """Between two starts a broker dispatches each record once, in the order of its log."""
 

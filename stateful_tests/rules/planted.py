@@ -456,6 +456,7 @@ PLANTED = (
     ("masters_are_asked_for_locks", "repaired+seeded-slaves-are-asked-for-locks", "masterless_in_order", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-checks-name-the-namespace", "sending_anyhow", "calm", 0),
     ("message_comes_as_it_was_sent", "repaired+seeded-half-topic-is-shown", "transactions", "calm", 0),
+    ("queues_begin_where_the_log_does", "repaired+seeded-queues-begin-with-their-file", "aged", "calm", 0),
     ("offset_is_taken_once", "repaired+seeded-woken-pulls-commit-again", "seldom", "calm", 0),
     ("broadcaster_commits_nowhere", "repaired+seeded-broadcasters-commit", "broadcasting", "calm", 0),
     ("sent_back_is_taken", "repaired+seeded-second-send-back-is-refused", "stored_retry", "calm", 0),

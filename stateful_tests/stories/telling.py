@@ -135,6 +135,7 @@ BREAKS: Mapping[str, str] = {
     "visible_is_durable": "V16",
     "store_loads_after_a_crash": "V22",
     "queue_offsets_are_consecutive": "V3",
+    "queues_begin_where_the_log_does": "V18",
     "unit_names_its_record": "V3 V33",
     "no_record_is_missed": "V26 V38 V40",
     "delayed_message_comes_at_last": "V39 V42",

@@ -31,6 +31,7 @@ from impl.hosts.simulation.storage import NOTHING, UNFORCED_MS, Storage
 from impl.hosts.simulation.tape import ReplayTape
 from impl.ports.remoting import Command
 from impl.store.message_store_config import FlushDiskType
+from stateful_tests.stories.scenes import FIRST, LAST, SMALL, fill, stage, stored
 from stateful_tests.stories.senders import COMMITTED_AND_UNKNOWN, ROLLED_BACK
 from stateful_tests.worlds.listeners import EXCEPTION, ONE_IN
 from stateful_tests.worlds.machines import STORE
@@ -335,6 +336,17 @@ def test_v16_a_consumer_has_found_what_a_loss_of_power_takes_away() -> None:
         crash(world, LOG, power_loss=True)
         restart(world)
         assert keys(world) == []
+
+
+def test_v18_a_queue_of_which_all_messages_have_expired_begins_at_one_that_is_gone() -> None:
+    with World() as world:
+        stage(world, store=SMALL)
+        fill(world, LAST, 3)
+        fill(world, FIRST, 100)
+        world.simulation.fill_disk(BROKER, 88)
+        world.run_until(lambda: world.views.log_begin(BROKER) > 0, 75_000)
+        first = world.views.queue_unit(BROKER, LAST.topic, LAST.queue_id, stored(world, LAST).min_offset)
+        assert first == 0
 
 
 def test_v24_a_disk_that_was_full_is_written_to_before_it_has_enough_space() -> None:

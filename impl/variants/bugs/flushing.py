@@ -10,6 +10,7 @@ from impl.common.request_code import ResponseCode
 from impl.decisions import disk_cleanup
 from impl.decisions.disk_cleanup import is_file_deleted, may_delete_another
 from impl.ports.remoting import Command
+from impl.store.consume_queue import ConsumeQueue
 from impl.store.default_message_store import DefaultMessageStore
 from impl.store.flush_commit_log_service import FlushRealTimeService, GroupCommitService, _note_flushed
 from impl.store.mapped_file import MappedFile
@@ -129,6 +130,15 @@ def _says_success_of(status: PutMessageStatus) -> Replacement:
     return _says_success
 
 
+@replace(ConsumeQueue, "correct_min_offset")
+def _begin_with_the_file(self: ConsumeQueue, phy_min_offset: int) -> None:
+    """A queue begins where its first file begins."""
+    del phy_min_offset
+    first = self.mapped_file_queue.first_mapped_file()
+    if first is not None:
+        self.min_logic_offset = first.file_from_offset
+
+
 _IDEA = "an idea: faults of other stores"
 
 BUGS = (
@@ -148,6 +158,8 @@ BUGS = (
             replacements=(_leave_the_mark,)),
     Variant("seeded-queue-files-expire-early", "bug", "A file of a queue goes when its first record has gone.", _IDEA,
             replacements=(_look_at_the_first_unit,)),
+    Variant("seeded-queues-begin-with-their-file", "bug", "A queue begins with its first file, whatever the log has "
+            "lost of that.", _IDEA, replacements=(_begin_with_the_file,)),
     Variant("seeded-commit-forgets-newcomers", "bug", "Who puts while the log is forced is not answered.", _IDEA,
             replacements=(_forget_who_came_meanwhile,)),
     Variant("seeded-disk-time-out-is-success", "bug", "A put that waits for the disk in vain is answered SUCCESS.",
