@@ -138,7 +138,7 @@ class topic_taken_again_is_pulled(Duty):
 
 
 def _not_begun(rule: polled_is_committed, told: Told) -> bool:
-    """Whether what is told of was wrong before a rebalance was told where the queue begins."""
+    """Whether what is told of was wrong before a process queue stood for the queue."""
     return bool((told.since_ms or 0) < rule.begun_ms.get(told.about, -inf))
 
 
@@ -177,9 +177,8 @@ class polled_is_committed(Duty):
     listed = Kept("at group topic", begins=(Match(events.ConsumerIdsFetched,
                                                   having=lambda one: one.client_ids is not None),))
     unsent = Kept("at group mq")
-    # Queues: when they were taken; when a broker has said where they begin last; and those of which none had when they
-    # were taken, until when that was so.
-    taken, told_ms, begun_ms = (Kept("at group mq") for _ in range(3))
+    # Queues for which no process queue stood when a rebalance had shared them out, until when that was so.
+    begun_ms = Kept("at group mq")
 
     @on(events.QueuesHeld)
     def has(self, ms: int, at: str, event: events.QueuesHeld) -> None:
@@ -192,22 +191,14 @@ class polled_is_committed(Duty):
             table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
 
     def _takes(self, ms: int, at: str, event: events.QueuesHeld) -> None:
-        self.taken.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
+        self.begun_ms.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
         for key in ((at, event.group, mq) for mq in sorted(event.mqs)):
-            if key not in self.taken:
-                self.taken[key] = ms
-                self.begun_ms.pop(key, None)
-                if self.told_ms.get(key, -inf) < self.listed.get((*key[:2], key[2].topic), -inf):
-                    self.begun_ms[key] = inf
-
-    @on(events.OffsetAnswered)
-    def is_told(self, ms: int, at: str, event: events.OffsetAnswered) -> None:
-        for place in self.facts.places(at, event):
-            key = machine_of(event.connection), *place
-            self.told_ms[key] = ms
-            listed_ms = self.listed.get((*key[:2], event.topic), -inf)
-            if self.begun_ms.get(key) == inf and listed_ms > self.taken.get(key, inf):
-                self.begun_ms[key] = ms + deadlines.handled(self.bounds)
+            topic = key[2].topic
+            if key[2] in self.views.taken_to_poll(at, event.group, topic):
+                if key in self.begun_ms:
+                    self.begun_ms[key] = min(self.begun_ms[key], ms)
+            elif (at, event.group, topic) in self.listed:
+                self.begun_ms[key] = inf
 
     @on(events.TopicLeft)
     def unsubscribes(self, _: int, at: str, event: events.TopicLeft) -> None:
@@ -267,7 +258,8 @@ class polled_is_committed(Duty):
             yield self.told(f"{at} has shut down and not sent {offset} of {queue_text(key[2])}, which was committed",
                             *key, since_ms=since_ms)
         for table in self.tables():
-            table.drop(lambda key: key[:2] == mine)
+            if table is not self.left and table is not self.begun_ms:  # these say why it has not sent it
+                table.drop(lambda key: key[:2] == mine)
 
 
 class poller_begins_where_it_is_to(Polled):

@@ -255,24 +255,21 @@ HISTORIES = (
     Written("polled_is_committed", (polled(5), (2, C, PollerStopping("H")), ASKED), (polled(5), STOPPING, ASKED)),
     Written("polled_is_committed", (polled(5), (2, "c2", PollerStopping(G)), polls(3)),
             (polled(5), STOPPING, polls(3))),
-    # A queue that a rebalance has taken, and was not told where to begin: until a later one is told.
-    *(Written("polled_is_committed", (*history, ASKED, STOPPED), causes=causes) for history, causes in (
-        ((listed(1), told(5), *NOT_BEGUN[1:]), ()), ((told(5, 0), *NOT_BEGUN), ("X31",)),
-        (NOT_BEGUN[1:], ()), ((*NOT_BEGUN, told(5, 3)), ("X31",)),
-        ((listed(1), told(5), *NOT_BEGUN[1:], listed(4), has(MQ, ms=5)), ()),
-        ((*NOT_BEGUN, listed(2), told(5, 3)), ("X31",)))),
+    # A queue that a rebalance has shared out, and for which no process queue stands: until a later one.
+    *(Written("polled_is_committed", (*history, ASKED, STOPPED), views=Tables(taken_to_poll=taken), causes=causes)
+      for history, taken, causes in (
+          (NOT_BEGUN, [], ("X31",)), (NOT_BEGUN, [MQ2], ("X31",)), (NOT_BEGUN, [MQ], ()), (NOT_BEGUN[1:], [], ()),
+          ((listed(1, group="H"), *NOT_BEGUN[1:]), [], ()), ((listed(1, "invoices"), *NOT_BEGUN[1:]), [], ()))),
+    *(Written("polled_is_committed", (*NOT_BEGUN, (asked_ms, *ASKED[1:]), has(MQ, ms=5), (6, *ASKED[1:]), STOPPED),
+              views=Tables(taken_to_poll=taken), causes=causes)
+      for asked_ms, taken, causes in (
+          (4, Turns([], [MQ]), ("X31",)), (5, Turns([], [MQ]), ()), (4, Turns([MQ], []), ("X31",)),
+          (4, Turns([MQ], [MQ]), ()))),
     *(Written("polled_is_committed",
-              (*NOT_BEGUN, listed(3), told(5, 4), (asked_ms, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
-              bounds=CALM, causes=causes)
-      for asked_ms, causes in ((4 + HANDLED_MS, ()), (3 + HANDLED_MS, ("X31",)))),
-    *(Written("polled_is_committed",
-              (*taken, told(5, 4), (4 + HANDLED_MS, *ASKED[1:]), (5 + HANDLED_MS, *STOPPED[1:])),
-              bounds=CALM, causes=("X31",))
-      for taken in (NOT_BEGUN, (listed(2), *NOT_BEGUN[1:]))),
-    *(Written("polled_is_committed",
-              (*NOT_BEGUN, has(MQ2, ms=4), *between, has(MQ, ms=6), polled(5, ms=7), (8, *ASKED[1:]),
-               (9, *STOPPED[1:])), causes=causes)
-      for between, causes in (((told(5, 4), listed(5), told(5, 5)), ()), ((listed(5),), ("X31",)))),
+              (*NOT_BEGUN, has(other, ms=4), has(MQ, ms=6), polled(5, ms=7), (8, *ASKED[1:]), (9, *STOPPED[1:])),
+              views=Tables(taken_to_poll=taken), causes=causes)
+      for other, taken, causes in ((MQ2, Turns([], [MQ2], [MQ]), ()), (MQ2, Turns([], [MQ2], []), ("X31",)),
+                                   (MQ2, Turns([MQ], [MQ2], []), ("X31",)))),
     # What was committed before a run of the rebalance is sent when the run has given the queue up.
     Written("polled_is_committed", (*GIVEN_UP, polls(5)), (*DIVIDED, sent(6, 3), has(ms=4), polls(5)),
             says="has given up queue 0 of orders at broker-a and not sent 6"),
