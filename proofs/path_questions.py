@@ -174,7 +174,7 @@ def _multiples_hold(seed: int) -> bool:
 
 def _with_groebner(seed: int, effort: int, context: Context) -> z3.Solver:
     solver = solver_for(seed, effort, context)
-    solver.set("smt.arith.nl.grobner", True)
+    solver.set("arith.nl.grobner", True)
     return solver
 
 

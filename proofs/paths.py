@@ -132,7 +132,5 @@ def solver_for(seed: int, effort: int, context: Context) -> z3.Solver:
     than Z3's default.
     """
     solver = z3.SimpleSolver(ctx=context)
-    solver.set("random_seed", seed)
-    solver.set("smt.arith.nl.grobner", False)
-    solver.set("rlimit", effort)
+    terms.configure(solver, random_seed=seed, rlimit=effort, **{"arith.nl.grobner": False})
     return solver

@@ -39,7 +39,8 @@ class Solved:
 class Questions:
     """Questions to Z3 in one context: an answer depends on them and their order, on nothing that was asked elsewhere.
 
-    What one question assumes like the one before is asserted once: each seed has a solver, which keeps it.
+    Each seed has a solver of its own: Z3 takes a seed when it makes a solver, and never again. What one question
+    assumes like the one before, up to the first formula that differs, is asserted once.
     """
 
     def __init__(self, seeds: Sequence[int] = SEEDS, timeout_ms: int = TIMEOUT_MS, effort: int = 0) -> None:
@@ -49,9 +50,8 @@ class Questions:
         timeout_ms -- bounds each question under each seed. effort -- the same in Z3's resource units; 0: no bound.
         """
         self._seeds, self._timeout_ms, self._effort = seeds, timeout_ms, effort
-        self._assumed: Sequence[Expr] = ()
-        self._kept: Sequence[Expr] = ()  # the same, in the context
-        self._solvers: dict[int, z3.Solver] = {}
+        self._seeded: dict[int, _Seeded] = {}
+        self._copies: dict[int, tuple[Expr, Expr]] = {}  # of what is assumed, by its identity, and itself
 
     @cached_property
     def _context(self) -> Context:
@@ -67,12 +67,12 @@ class Questions:
     def satisfiable(self, assumed: Sequence[Expr], formulas: Sequence[Expr]) -> Solved:
         """Ask for a model of what is assumed and the formulas: refuted carries one, proved says that there is none."""
         started = time.process_time()
-        self._assume(assumed)
+        kept = [self._copy(formula) for formula in assumed]
         asked = [terms.copied(formula, self._context) for formula in formulas]
         answers: dict[Answer, str] = {}
         model = None
         for seed in self._seeds:
-            answer, reason, model = self._ask(seed, asked)
+            answer, reason, model = self._solver(seed).ask(kept, asked)
             answers[answer] = reason
             if answer is not Answer.PROVED:
                 break  # one refutation or one unknown decides
@@ -82,15 +82,34 @@ class Questions:
         (answer, reason), = answers.items()
         return Solved(answer, seconds, reason, model)
 
-    def _assume(self, assumed: Sequence[Expr]) -> None:
-        same = len(assumed) == len(self._assumed) and all(a is b for a, b in zip(assumed, self._assumed, strict=True))
-        if not same:
-            self._assumed = assumed
-            self._kept = [terms.copied(formula, self._context) for formula in assumed]
-            self._solvers = {}
+    def _copy(self, formula: Expr) -> Expr:
+        """The formula in the context; of one that is held its identity is its own."""
+        found = self._copies.get(formula.get_id())
+        if found is None:
+            found = self._copies[formula.get_id()] = terms.copied(formula, self._context), formula
+        return found[0]
 
-    def _ask(self, seed: int, asked: Sequence[Expr]) -> tuple[Answer, str, z3.ModelRef | None]:
-        solver = self._solver(seed)
+    def _solver(self, seed: int) -> _Seeded:
+        if seed not in self._seeded:
+            solver = z3.SimpleSolver(ctx=self._context)
+            terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort,
+                            propagate_values=False)  # the formulas hardly give any, and each is read for them
+            self._seeded[seed] = _Seeded(solver)
+        return self._seeded[seed]
+
+
+class _Seeded:
+    """A solver with one seed, which keeps what is assumed in scopes, one inside the other."""
+
+    def __init__(self, solver: z3.Solver) -> None:
+        """Assume nothing yet."""
+        self._solver = solver
+        self._scopes: list[Sequence[Expr]] = []
+
+    def ask(self, assumed: Sequence[Expr], asked: Sequence[Expr]) -> tuple[Answer, str, z3.ModelRef | None]:
+        """The answer, why it is unknown, and a model if it is refuted."""
+        self._assume(assumed)
+        solver = self._solver
         solver.push()
         terms.assume(solver, asked)
         result = solver.check()
@@ -100,12 +119,20 @@ class Questions:
         solver.pop()
         return answer, reason, model
 
-    def _solver(self, seed: int) -> z3.Solver:
-        if seed not in self._solvers:
-            solver = self._solvers[seed] = z3.SimpleSolver(ctx=self._context)
-            terms.configure(solver, random_seed=seed, timeout=self._timeout_ms, rlimit=self._effort)
-            terms.assume(solver, self._kept)
-        return self._solvers[seed]
+    def _assume(self, assumed: Sequence[Expr]) -> None:
+        """Leave the scopes that hold something else, and open one for what is missing."""
+        common = 0
+        for number, scope in enumerate(self._scopes):
+            after = common + len(scope)
+            if len(assumed) < after or any(a is not b for a, b in zip(scope, assumed[common:after], strict=True)):
+                self._solver.pop(len(self._scopes) - number)
+                del self._scopes[number:]
+                break
+            common = after
+        if common < len(assumed):
+            self._solver.push()
+            terms.assume(self._solver, assumed[common:])
+            self._scopes.append(assumed[common:])
 
 
 def prove(

@@ -195,8 +195,9 @@ def true_in(model: Any, formula: Term) -> bool | None:
 
 
 def configure(solver: Any, **parameters: int | bool) -> None:
-    """Set parameters of a solver, all at once."""
+    """Set parameters of a solver, all at once; no formula here has strings, so it needs nobody who knows of them."""
     given = z3.ParamsRef(ctx=solver.ctx)
+    given.set("string_solver", "none")
     for name, value in parameters.items():
         given.set(name, value)
     z3core.Z3_solver_set_params(solver.ctx.ctx, solver.solver, given.params)

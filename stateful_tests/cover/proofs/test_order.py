@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any, TypeVar
 
 import pytest
@@ -144,6 +145,40 @@ def test_questions_in_one_context_may_depend_on_each_other_only_there() -> None:
     assert questions.prove(below, (), x < 4).answer is Answer.PROVED
     assert questions.prove(below, (), x > 3).answer is Answer.REFUTED, "what was assumed before is gone"
     assert questions.prove((), (), x < 3).answer is Answer.REFUTED
+
+
+def test_what_is_assumed_grows_and_shrinks() -> None:
+    """What two questions assume alike up to a place is kept, and only what lies behind it is replaced."""
+    x = z3.Int("x")
+    floor, step, roof, other = x > 0, x > 3, x < 9, x < 7
+    bounds = {(): (), (floor,): (0,), (floor, step): (0, 3), (floor, step, roof): (0, 3, 8), (floor, other): (0, 6)}
+    for first, second in product(bounds, repeat=2):
+        questions = Questions((0, 1))
+        for assumed in (first, second, first):
+            least = max((bound for bound in bounds[assumed] if bound < 4), default=None)
+            most = max((bound for bound in bounds[assumed] if bound > 4), default=None)
+            for bound in range(-1, 10):
+                above = questions.prove(assumed, (), x > bound).answer is Answer.PROVED
+                below = questions.prove(assumed, (), x <= bound).answer is Answer.PROVED
+                assert above == (least is not None and bound <= least)
+                assert below == (most is not None and bound >= most)
+
+
+def test_another_seed_searches_otherwise(contexts: list[Any]) -> None:
+    """Z3 takes a seed when it makes a solver; if it did not take it, all seeds would spend the same."""
+    declared = OrderLock.concept.properties["one_live_believer"]
+    induction = Induction(Written(declared.concept), declared.given)
+    hard = [one for one in induction.of_lemmas(induction.lemmas) if one.action]
+
+    def spent(seed: int) -> int:
+        contexts.clear()
+        questions = Questions((seed,))
+        assert all(questions.prove(one.assumed, one.hypotheses, one.goal).answer is Answer.PROVED for one in hard)
+        return effort(*contexts)
+
+    efforts = [spent(seed) for seed in (0, 1, 2, 0)]
+    assert len({*efforts[:3]}) > 1
+    assert efforts[3] == efforts[0]
 
 
 def test_every_seed_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
