@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from spark_fuzz import matched
 from spark_fuzz.matched import ALPHA, Asked, corrected, how_much, whether
@@ -19,6 +19,7 @@ def counted(values: list[int]) -> float:
     return sum(way >= far for way in ways) / len(ways)
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(first=st.integers(0, 6), second=st.integers(0, 6))
 def test_mcnemars_test_counts_all_ways_round(first: int, second: int) -> None:
     asked = whether(first, second)
@@ -33,6 +34,7 @@ def ranked(values: list[int]) -> list[int]:
     return [twice[abs(one)] * (1 if one > 0 else -1) for one in values if one]
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(values=st.lists(st.integers(-5, 5), max_size=9))
 def test_the_signed_rank_test_counts_all_ways_round(values: list[int]) -> None:
     asked = how_much(values)

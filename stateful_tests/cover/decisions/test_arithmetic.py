@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from impl.decisions import allocation, disk_cleanup, fault_strategy, pull_answer, queue_selection, retry_level
 from impl.decisions.java_arithmetic import (
@@ -29,6 +29,7 @@ from impl.decisions.java_errors import DivisionByZeroError
 ints = st.integers(INT_MIN, INT_MAX)
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(ints, ints.filter(bool))
 def test_quotient_rounds_towards_zero_and_remainder_has_the_sign_of_the_dividend(a: int, b: int) -> None:
     assert quotient(a, b) * b + remainder(a, b) == a
@@ -47,6 +48,7 @@ def test_java_differs_from_python_where_signs_differ() -> None:
         remainder(1, 0)
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(st.integers())
 def test_wrapping_keeps_the_low_bits(number: int) -> None:
     assert INT_MIN <= wrap32(number) <= INT_MAX

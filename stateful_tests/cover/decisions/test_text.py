@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from impl.decisions.addresses import broker_vip_channel, human_readable_byte_count
 from impl.decisions.java_calendar import date_of, epoch_day, parse_date_ms, time_millis_to_human_string3
@@ -16,6 +16,7 @@ from impl.decisions.subscription import build_subscription_data, matches_by_code
 texts = st.text(st.characters(codec=None, exclude_categories=()), max_size=6)
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(texts, texts)
 def test_the_sort_key_is_the_order_of_code_units(left: str, right: str) -> None:
     order = compare_text(left, right)
@@ -46,6 +47,7 @@ def test_numbers_that_java_accepts() -> None:
     assert parse_integer("2147483648", 64) == 2**31
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(st.integers(-141_427, 2_932_896))
 def test_gregorian_days_are_those_of_datetime(day: int) -> None:
     date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)
@@ -53,6 +55,7 @@ def test_gregorian_days_are_those_of_datetime(day: int) -> None:
     assert epoch_day(*date_of(day)) == day
 
 
+@settings(deadline=None)  # a busy machine needs room
 @given(st.integers(-10**8, 10**8))
 def test_dates_of_any_year_come_back(day: int) -> None:
     assert epoch_day(*date_of(day)) == day
