@@ -36,7 +36,7 @@ class Reading:
             self.record = (ms, at, event)
             self.read.clear()
             tells = hear(ms, at, event)
-            return None if tells is None else [*self.explained(tells, about)]
+            return None if tells is None else self.explained(tells, about)
 
         return hears
 
@@ -49,7 +49,9 @@ class Reading:
     def explained(self, tells: Iterable[Told], about: tuple[str, ...]) -> Iterator[Told]:
         """What is told, each with the record that it contradicts, if an entry that was read has one."""
         for told in tells:
+            read = len(self.read)
             yield told if told.earlier is not None else told._replace(earlier=self._earlier(told, about))
+            del self.read[read:]  # what excuses have read since
 
     def _earlier(self, told: Told, about: tuple[str, ...]) -> Record | None:
         """Of the entries that were read about the same things, that which concerns it most, and is the last one."""

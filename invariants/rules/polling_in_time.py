@@ -191,7 +191,6 @@ class polled_is_committed(Duty):
             table.drop(lambda key: key[:2] == (at, event.group) and not event.mqs.issuperset(key[2:]))
 
     def _takes(self, ms: int, at: str, event: events.QueuesHeld) -> None:
-        self.begun_ms.drop(lambda key: key[:2] == (at, event.group) and key[2] not in event.mqs)
         for key in ((at, event.group, mq) for mq in sorted(event.mqs)):
             topic = key[2].topic
             if key[2] in self.views.taken_to_poll(at, event.group, topic):

@@ -12,7 +12,7 @@ from invariants.finding import put_down_to
 from invariants.rules.bounds import Bounds
 from invariants.rules.declared import RULES
 from invariants.rules.explaining import Reading, Record, remember
-from invariants.rules.rule import Hears, Kept, Told
+from invariants.rules.rule import Hear, Hears, Kept, Told
 from invariants.rules.telling_apart import looked_for, perhaps, shown
 from invariants.rules.watch import Watch
 from stateful_tests.rules.collected import HISTORIES
@@ -130,6 +130,26 @@ def test_what_is_told_contradicts_the_last_record_of_its_thing_that_concerns_it_
     for found in (library.hears(9, "i", "w", told=is_away(since_ms=since_ms)),
                   other.looks(is_away(since_ms=since_ms))):
         assert (found and (found[0], found[2].who)) == named
+
+
+def test_what_excuses_read_between_two_findings_explains_nothing() -> None:
+    library = Library()
+    library.hears(1, "k", "w")
+
+    def tells(*_: Any) -> Iterator[Told]:
+        yield is_away()
+        yield is_away()
+        assert library.away["k",] == 1
+        yield is_away()
+
+    ways: tuple[Hear, ...] = (lambda *_: library.reading.looking(tells(), ABOUT),
+                             library.reading.hearing(tells, ABOUT))
+    for tell in ways:
+        named = []
+        for told in tell(9, "city", None) or ():
+            named.append(told.earlier)
+            assert library.away["k",] == 1  # as an excuse does
+        assert named == [None, None, (1, "city", Lent("k", "w"))]
 
 
 def test_no_record_contradicts_itself_and_who_names_a_record_has_named_it() -> None:

@@ -273,6 +273,8 @@ HISTORIES = (
     # What was committed before a run of the rebalance is sent when the run has given the queue up.
     Written("polled_is_committed", (*GIVEN_UP, polls(5)), (*DIVIDED, sent(6, 3), has(ms=4), polls(5)),
             says="has given up queue 0 of orders at broker-a and not sent 6"),
+    Written("polled_is_committed", (*NOT_BEGUN, (4, *COMMITS[1:]), listed(5), has(ms=6), polls(7)),
+            views=Tables(taken_to_poll=[]), causes=("X31",)),
     Written("polled_is_committed", (*DIVIDED, sent(5, 3), has(ms=4), polls(5)),
             (*DIVIDED, has(MQ, ms=4), polls(5), SENT)),
     *(Written("polled_is_committed", (*GIVEN_UP, polls(5)), (polled(5), COMMITS, *kept, has(ms=4), polls(5)))
