@@ -17,8 +17,8 @@ CONCEPTS = (
     "listening", "locks", "membership", "notices", "observed", "offsets", "orders", "ownership", "permissions",
     "polling", "polling_in_time", "progress", "promises", "pull_answers", "pulling", "records", "registration",
     "replicated_logs", "reported_copies", "requests", "resets", "retries", "routes", "seeking", "sending",
-    "server_files", "shares", "shunned_brokers", "space", "store_answers", "stored_logs", "stored_queues",
-    "subscriptions", "transactions", "unanswered",
+    "server_files", "shares", "shunned_brokers", "space", "store_answers", "stored_codes", "stored_logs",
+    "stored_queues", "subscriptions", "transactions", "unanswered",
 )
 """The modules that declare rules; a new one belongs here."""
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from impl import events
-from impl.decisions.java_arithmetic import string_hash
 from impl.decisions.message_queue import MessageQueue
 from impl.decisions.names import CLIENT_INNER_PRODUCER_GROUP, MASTER_ID, REPLY_TOPIC_POSTFIX, RMQ_SYS_SCHEDULE_TOPIC
 from invariants.rules.excuse import Excuse, cause
@@ -15,6 +14,7 @@ from invariants.rules.facts import queue_text
 from invariants.rules.match import Match
 from invariants.rules.orders import ORDER_TOPIC_CONFIG
 from invariants.rules.rule import Kept, Rule, Told, on
+from invariants.rules.stored_codes import java_hash
 
 STORED = frozenset({0, 10, 11, 12})
 """SUCCESS, FLUSH_DISK_TIMEOUT, SLAVE_NOT_AVAILABLE, FLUSH_SLAVE_TIMEOUT: the master has the message."""
@@ -331,7 +331,7 @@ class hashed_key_has_its_queue(Rule):
     @on(events.QueueChosen)
     def chooses(self, _: int, at: str, event: events.QueueChosen) -> Iterator[Told]:
         if event.listed:
-            due = event.listed[abs(string_hash(event.about)) % len(event.listed)]
+            due = event.listed[abs(java_hash(event.about)) % len(event.listed)]
             if event.mq != due:
                 yield self.told(f"{at} chooses {queue_text(event.mq)} for {event.about}, which has {queue_text(due)} "
                                 f"among {len(event.listed)}", at, event.group)

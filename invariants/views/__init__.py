@@ -23,6 +23,7 @@ from invariants.views.values import (
     Cache,
     Consumer,
     DelayLevel,
+    Dispatched,
     Filter,
     HeldQueue,
     Limits,
@@ -36,9 +37,9 @@ from invariants.views.values import (
 )
 
 __all__ = [
-    "Broker", "Cache", "Consumer", "ConsumerTables", "DelayLevel", "Filter", "HeldQueue", "Limits", "Machines",
-    "QueueLock", "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription", "Views",
-    "Written",
+    "Broker", "Cache", "Consumer", "ConsumerTables", "DelayLevel", "Dispatched", "Filter", "HeldQueue", "Limits",
+    "Machines", "QueueLock", "QueueRange", "Registration", "Replicated", "RouteTables", "StoredRecord", "Subscription",
+    "Views", "Written",
 ]
 
 _T = TypeVar("_T")

@@ -15,7 +15,7 @@ from impl.store.dispatch_request import DispatchRequest
 from impl.store.mapped_file import MappedFile
 from impl.store.record_reader import RecordReader
 from invariants.views.living import Living
-from invariants.views.values import QueueRange, Replicated, StoredRecord, Written
+from invariants.views.values import Dispatched, QueueRange, Replicated, StoredRecord, Written
 
 PROPERTY_TAGS, KEY_SEPARATOR = "TAGS", " "  # MessageConst
 _HOUR_MS = 3_600_000
@@ -90,6 +90,14 @@ class StoreViews:
         store = self._store(broker)
         return () if store is None else tuple(_records(store, offset))
 
+    def dispatched(self, broker: str, offset: int = 0) -> Iterator[Dispatched]:
+        """What the units are made of that the records have, from an offset of the log on at which one begins."""
+        store = self._store(broker)
+        for start, request in () if store is None else _requests(store, offset):
+            tags = (request.properties_map or {}).get(PROPERTY_TAGS)
+            yield Dispatched(start, request.topic, request.queue_id, request.consume_queue_offset, tags,
+                             request.store_timestamp)
+
     def replicated(self, broker: str) -> Replicated | None:
         """What a broker has of its log, and who copies it; None: no broker runs there, or its store has stopped."""
         store = self._store(broker)
@@ -125,9 +133,8 @@ class StoreViews:
 
     def tag(self, broker: str, offset: int) -> str | None:
         """The tag of the record at an offset of the log; None: it has none, or there is no such record."""
-        store = self._store(broker)
-        _, request = (None, None) if store is None else next(_requests(store, offset), (None, None))
-        return None if request is None else (request.properties_map or {}).get(PROPERTY_TAGS)
+        record = next(self.dispatched(broker, offset), None)
+        return None if record is None else record.tags
 
     def written(self, broker: str, offset: int, size: int) -> Written | None:
         """What the record at an offset of the log says of its message; None: it cannot be read."""
@@ -168,11 +175,18 @@ class StoreViews:
         unit = None if store is None else store.find_consume_queue(topic, queue_id).unit(index)
         return None if unit is None else unit.offset
 
+    def unit_code(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
+        """What a unit of a queue says of its message: a hash of tags, or a time in ms; None: there is no such unit."""
+        store = self._store(broker)
+        queue = None if store is None else queue_of(store, topic, queue_id)
+        unit = None if queue is None else queue.unit(index)
+        return None if unit is None else unit.tags_code
+
     def stored_ms(self, broker: str, topic: str, queue_id: int, index: int) -> int | None:
         """The time (ms since 1970) at which the message was stored that a unit of a queue names; None: no such unit."""
-        store, offset = self._store(broker), self.queue_unit(broker, topic, queue_id, index)
-        _, request = (None, None) if store is None or offset is None else next(_requests(store, offset), (None, None))
-        return None if request is None else request.store_timestamp
+        offset = self.queue_unit(broker, topic, queue_id, index)
+        record = None if offset is None else next(self.dispatched(broker, offset), None)
+        return None if record is None else record.stored_ms
 
     def is_far_back(self, broker: str, topic: str, queue_id: int, index: int) -> bool | None:
         """Whether a message lies behind the part of the log that memory holds; None: the queue has no such unit."""

@@ -30,6 +30,20 @@ class StoredRecord(NamedTuple):
     key: str | None
 
 
+class Dispatched(NamedTuple):
+    """What a unit is made of: where a record is, and what it says.
+
+    tags -- TAGS, if it has them. stored_ms -- when it was stored, in ms since 1970, by the broker that took it.
+    """
+
+    commit_log_offset: int
+    topic: str
+    queue_id: int
+    queue_offset: int
+    tags: str | None
+    stored_ms: int
+
+
 class Written(NamedTuple):
     """What a record says of the message that its application has sent, where a broker writes that down again.
 

@@ -8,7 +8,13 @@ from impl.broker import put_message_answer, send_message_back
 from impl.broker.transaction import end_transaction_processor
 from impl.common.headers import SendMessageResponseHeader
 from impl.common.message import MessageExt
-from impl.common.message_const import PROPERTY_KEYS, PROPERTY_ORIGIN_MESSAGE_ID, PROPERTY_TAGS
+from impl.common.message_const import (
+    PROPERTY_KEYS,
+    PROPERTY_ORIGIN_MESSAGE_ID,
+    PROPERTY_TAGS,
+    PROPERTY_TRANSACTION_PREPARED,
+)
+from impl.decisions.names import RMQ_SYS_SCHEDULE_TOPIC
 from impl.store import dispatch_request, schedule_message_service
 from impl.store.dispatch_request import DelayLevels
 from impl.store.message_ext_broker_inner import MessageExtBrokerInner
@@ -76,6 +82,31 @@ def _without_a_sign(original: Callable[..., int]) -> Callable[..., int]:
     return _tags_code
 
 
+@around(dispatch_request, "_tags_code")
+def _due_in_any_topic(original: Callable[..., int]) -> Callable[..., int]:
+    def _tags_code(
+        topic: str, properties: Mapping[str, str], store_timestamp_ms: int, delay_levels: DelayLevels,
+    ) -> int:
+        """A record with a delay level is one that waits: those that were delivered have theirs still."""
+        del topic
+        return original(RMQ_SYS_SCHEDULE_TOPIC, properties, store_timestamp_ms, delay_levels)
+
+    return _tags_code
+
+
+@around(dispatch_request, "_tags_code")
+def _none_in_transactions(original: Callable[..., int]) -> Callable[..., int]:
+    def _tags_code(
+        topic: str, properties: Mapping[str, str], store_timestamp_ms: int, delay_levels: DelayLevels,
+    ) -> int:
+        """Half messages need no code, and the committed look like them."""
+        if PROPERTY_TRANSACTION_PREPARED in properties:
+            return 0
+        return original(topic, properties, store_timestamp_ms, delay_levels)
+
+    return _tags_code
+
+
 @around(schedule_message_service, "message_timeup")
 def _copy_as_if_new(original: _Copied) -> _Copied:
     def message_timeup(message: MessageExt) -> MessageExtBrokerInner:
@@ -117,4 +148,8 @@ BUGS = (
             _IDEA, replacements=(_answer_the_place,)),
     Variant("seeded-tags-have-no-sign", "bug", "Units have the absolute of the hash of a tag.", _IDEA,
             replacements=(_without_a_sign,)),
+    Variant("seeded-delivered-keep-their-time", "bug", "The unit of a message that was delayed has its time of "
+            "delivery for the hash of its tags.", _IDEA, replacements=(_due_in_any_topic,)),
+    Variant("seeded-transactions-have-no-code", "bug", "The units of messages of transactions have no hash of tags.",
+            _IDEA, replacements=(_none_in_transactions,)),
 )

@@ -25,6 +25,7 @@ from impl.decisions.java_arithmetic import (
     wrap64,
 )
 from impl.decisions.java_errors import DivisionByZeroError
+from invariants.rules.stored_codes import java_hash
 
 ints = st.integers(INT_MIN, INT_MAX)
 
@@ -69,6 +70,12 @@ def test_hashes_are_those_of_java() -> None:
     assert (long_hash(-1), long_hash(2**32), long_hash(LONG_MIN)) == (0, 1, INT_MIN)
     assert (double_hash(0.0), double_hash(-0.0), double_hash(1.0)) == (0, INT_MIN, 1072693248)
     assert (boolean_hash(value=True), boolean_hash(value=False)) == (1231, 1237)
+
+
+@settings(deadline=None)  # a busy machine needs room
+@given(st.text(st.characters()) | st.just("polygenelubricants"))
+def test_judges_hash_for_themselves_as_java_does(text: str) -> None:
+    assert java_hash(text) == string_hash(text)
 
 
 class Opaque:
