@@ -54,6 +54,8 @@ pulled_again = takes(PULL_DELAY_MS + SEEN_MS)
 """What a pull has waited for is over, and it is made: it may look a second later, and so may a judge."""
 soon = takes(0)
 """What takes milliseconds."""
+answer_heard = takes(0, steps=3)
+"""An answer is sent and heard: who sends it may stand still, and who waits, before he gives it up and behind that."""
 AT_ONCE_MS = 300
 """The same where nothing fails: WriteSocketService and DELAY_FOR_A_WHILE look every 100 ms, and others are woken."""
 OS_PAGE_CACHE_BUSY_MS = 1_000  # MessageStoreConfig#osPageCacheBusyTimeOutMills

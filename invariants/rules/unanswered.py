@@ -35,10 +35,10 @@ class stored_message_is_answered(Duty):
     cite = ("GroupCommitService#doCommit, HAService.GroupTransferService#doWaitTransfer, "
             "SendMessageProcessor#handlePutMessageResultFuture")
     about = "broker at key"
-    within_ms = deadlines.soon
+    within_ms = deadlines.answer_heard
     paid_by = _HEARS_NO_ANSWER
     excuses = (
-        Excuse("its client stands still", by=Match(events.ProcessPaused, of="at"), lasts=deadlines.soon),
+        Excuse("its client stands still", by=Match(events.ProcessPaused, of="at"), lasts=deadlines.answer_heard),
         Excuse("nothing passes somewhere", by=Match(events.ConnectionSevered, events.PartitionBegan, of=""),
                lasts=deadlines.waited),
     )

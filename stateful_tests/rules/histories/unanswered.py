@@ -30,7 +30,7 @@ from stateful_tests.rules.written import Written
 
 B, OTHER, P, C2, NAME = "broker-a-1", "broker-b-1", "producer1", "producer2", "broker-a"
 RULE, CALM = "stored_message_is_answered", Bounds()
-LATE_MS = 5 + deadlines.soon(CALM)
+LATE_MS = 5 + deadlines.answer_heard(CALM)
 Told = tuple[int, str, Any]
 
 NAMED = (0, B, BrokerStarted(B, NAME, 0))
