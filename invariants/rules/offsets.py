@@ -177,28 +177,35 @@ class group_offsets_go_with_the_group(Rule):
 class committed_offset_survives_its_broker(Rule):
     """A master whose process ends keeps what was committed before the last write of its file, or before its shutdown.
 
-    Any offset that was committed since the last one that must be in the file may be in it, too.
+    Any offset that was committed since the last one that must be in the file may be in it, too. A broker that stands
+    still writes nothing, and one whose disk is full keeps the file that it has.
     """
 
     shipped = "violated: B-21 of two first commits one is lost, B-20 a query deletes"
-    cite = "BrokerController#initialize: consumerOffsetManager.persist, ConfigManager#load"
+    cite = "BrokerController#initialize: consumerOffsetManager.persist, ConfigManager#load, MixAll#string2File"
     about = "at group topic queue_id"
-    excuses = (
-        Excuse("the broker stood still shortly before its process ended, and wrote nothing meanwhile",
-               by=Match(events.ProcessPaused, of="at"), lasts=deadlines.written),
-        Excuse("there was no room on its disk for the file when it was to be written for the last time",
-               when=lambda rule, told: rule.had_no_room(told)),
-    )
 
     commits = Kept("at group topic queue_id", ends=(events.GroupOffsetsRemoved,), survives="kill")
     # The end of the process that ran: one that ends while it starts has written nothing.
     ended_ms = Kept("at", survives="all")
     stopped_ms = Kept("at", survives="all", begins=(events.BrokerShutDown,))
+    # From when until when it stood still.
+    still = Kept("at", survives="all")
 
-    def had_no_room(self, told: Told) -> bool:
-        """Whether the disk was full shortly before the broker ended."""
-        ended_ms = told.since_ms or 0
-        return self.facts.had_no_room(told.about[0], ended_ms - deadlines.written(self.bounds), ended_ms)
+    @on(events.ProcessPaused)
+    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
+        self.still.setdefault((at,), []).append((ms, ms + event.ms))
+
+    def _sure_ms(self, at: str, ended_ms: int, stopped_ms: int | None) -> float:
+        """What was committed until then is in the file, which is written whenever there is time and room for it."""
+        writes_ms = deadlines.written(self.bounds)
+        if stopped_ms is not None and not self.facts.had_no_room(at, stopped_ms - writes_ms, stopped_ms):
+            return stopped_ms
+        until_ms: float = ended_ms
+        for begin_ms, end_ms in sorted([*self.facts.full.get((at,), ()), *self.still.get((at,), ())], reverse=True):
+            if begin_ms <= until_ms <= end_ms + writes_ms:
+                until_ms = begin_ms
+        return until_ms - writes_ms
 
     @on(events.ProcessKilled)
     def ends(self, ms: int, at: str, event: events.ProcessKilled) -> None:
@@ -214,7 +221,7 @@ class committed_offset_survives_its_broker(Rule):
     @after(events.BrokerStarted)
     def starts(self, _: int, at: str, event: events.BrokerStarted) -> Iterator[Told]:
         ended_ms, stopped_ms = self.ended_ms.pop((at,), 0), self.stopped_ms.pop((at,), None)
-        sure_ms = ended_ms - deadlines.written(self.bounds) if stopped_ms is None else stopped_ms
+        sure_ms = self._sure_ms(at, ended_ms, stopped_ms)
         for key in [key for key in self.commits if key[0] == at]:
             commits = self.commits.pop(key)
             must = sum(ms <= sure_ms for ms, _ in commits)

@@ -23,8 +23,9 @@ from impl.events import (
     PullSuspended,
     QueueTaken,
 )
+from invariants.rules import deadlines
 from invariants.rules.bounds import Bounds
-from stateful_tests.rules.written import Tables, Written
+from stateful_tests.rules.written import STORMY, Tables, Written
 
 MQ = MessageQueue("orders", "broker-a", 0)
 B, C, G, AT = "broker-a", "c1", "G", "c1:32768"
@@ -98,6 +99,19 @@ def late_reset(
 
 HAS_5 = Tables(committed_of={0: 5})
 HAS_NONE = Tables(committed_of={})
+HAS_4 = Tables(committed_of={0: 4})
+WRITES_MS = deadlines.written(STORMY)
+
+
+def full(ms: int, percent: int = 100) -> Told:
+    """The disk of the broker is so full."""
+    return ms, B, DiskFilled(percent)
+
+
+def paused(ms: int, pause_ms: int, at: str = B) -> Told:
+    """A broker stands still."""
+    return ms, at, ProcessPaused(pause_ms)
+
 
 HISTORIES = (
     Written("broker_keeps_what_was_committed", (START, committed(1, 5), answered(2, 0)),
@@ -181,6 +195,22 @@ HISTORIES = (
             (START, committed(123_001, 5), DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE),
     Written("committed_offset_survives_its_broker", (START, committed(123_000, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER),
             (START, committed(123_001, 5), DIES, DIES_SOON_AGAIN, MUCH_LATER), views=HAS_NONE, kept_views=HAS_NONE),
+    # Nothing is written while the disk is full, or the broker stands still: what was written before is kept.
+    *(Written("committed_offset_survives_its_broker", (START, *between, committed(ms, 5), *late, DIES, AGAIN),
+              (START, *between, committed(ms + 1, 5), *late, DIES, AGAIN), views=HAS_NONE, kept_views=HAS_NONE)
+      for ms, between, late in (
+        (150_000 - WRITES_MS, (), (full(150_000),)), (150_000 - WRITES_MS, (), (paused(150_000, 50_000),)),
+        (150_000 - WRITES_MS, (), (paused(150_000, 50_000 - WRITES_MS),)),
+        (DIES[0] - WRITES_MS, (), (paused(130_000, 69_999 - WRITES_MS),)),
+        (DIES[0] - WRITES_MS, (), (paused(150_000, 50_000, "broker-b"),)),
+        (90_000 - WRITES_MS, (), (paused(90_000, 60_000 - WRITES_MS), full(150_000))),
+        (90_000 - WRITES_MS, (), (full(90_000), full(DIES[0] - WRITES_MS, 0))),
+        (DIES[0] - WRITES_MS, (full(10), full(20, 0)), ()),
+        (150_000 - WRITES_MS, (), (full(150_000), (199_999, B, BrokerShutDown(B)))),
+        (199_999, (full(10), full(199_998 - WRITES_MS, 0)), ((199_999, B, BrokerShutDown(B)),)))),
+    Written("committed_offset_survives_its_broker",
+            (START, committed(1, 4), committed(2, 5), full(199_000), DIES, AGAIN),
+            (START, committed(1, 4), committed(199_001, 5), full(199_001), DIES, AGAIN), views=HAS_4, kept_views=HAS_4),
     *(Written("broadcaster_commits_nowhere", (BROADCASTS, broken), kept, says="c1 broadcasts, and commits")
       for broken, kept in ((WITH_A_PULL, (WITH_A_PULL,)), (WITH_A_PULL, (BROADCASTS, ASKED)),
                            (BY_A_TIMER, (BY_A_TIMER,)), (BY_A_TIMER, (BROADCASTS_TOO, BY_A_TIMER)))),
