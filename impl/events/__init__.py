@@ -44,6 +44,7 @@ from impl.events.host import (
     EventDropped as EventDropped,
     ForceFailed as ForceFailed,
     MessageLost as MessageLost,
+    NumberDrawn as NumberDrawn,
     PartitionBegan as PartitionBegan,
     ProcessKilled as ProcessKilled,
     ProcessPaused as ProcessPaused,

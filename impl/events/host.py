@@ -106,6 +106,14 @@ class EventDropped(NamedTuple):
     name: str
 
 
+class NumberDrawn(NamedTuple):
+    """The process has drawn a number of 0 … n-1 by chance (Random#nextInt), n > 1; where -- what for."""
+
+    where: str
+    n: int
+    number: int
+
+
 class WorldHealed(NamedTuple):
     """All faults have ended; what is promised within a deadline must come true from now on."""
 
@@ -113,6 +121,6 @@ class WorldHealed(NamedTuple):
 HOST_EVENTS: tuple[type, ...] = (
     ProcessStarted, ProcessKilled, ProcessPaused, ThreadDied, ConnectionMade, ConnectionRefused, ConnectionSevered,
     PartitionBegan, MessageLost, ClockJumped, ClockDrifts, ForceFailed, DiskFilled, AnsweredAgain, EventDropped,
-    WorldHealed,
+    NumberDrawn, WorldHealed,
 )
 """All of them."""

@@ -211,7 +211,7 @@ READS: Mapping[type, tuple[Reads, ...]] = {
     e.ThreadDied: (Reads((e.DiskFilled,), ()),),
     e.ProcessKilled: (), e.ProcessPaused: (), e.ConnectionMade: (), e.ConnectionRefused: (), e.ConnectionSevered: (),
     e.PartitionBegan: (), e.MessageLost: (), e.ClockJumped: (), e.ClockDrifts: (), e.ForceFailed: (),
-    e.DiskFilled: (), e.AnsweredAgain: (), e.EventDropped: (), e.WorldHealed: (),
+    e.DiskFilled: (), e.AnsweredAgain: (), e.EventDropped: (), e.NumberDrawn: (), e.WorldHealed: (),
 }
 """By the class of the event; each class of `impl.events` is here. An empty tuple of things agrees with everything."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil, log
 from typing import NamedTuple
 
 
@@ -22,3 +23,14 @@ class Bounds(NamedTuple):
 
 Deadline = Callable[[Bounds], int]
 """How long something may take in a world, in ms."""
+HARDLY_EVER = 1e-12
+"""So rarely chance alone may look like a fault, each time that somebody judges."""
+
+
+def draws_for_all(numbers: int) -> int:
+    """How often one of so many numbers is drawn before chance hardly ever leaves one of them out.
+
+    One that is meant is left out of n draws with the probability (1 - 1/numbers)^n, some one of them with no more than
+    `numbers` times that.
+    """
+    return 1 if numbers == 1 else ceil(log(HARDLY_EVER / numbers) / log(1 - 1 / numbers))

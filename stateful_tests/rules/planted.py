@@ -74,6 +74,7 @@ PLANTED = (
     ("settled_is_committed", "repaired+seeded-offsets-sent-at-the-end-only", "listeners", "calm", 0),
     ("living_members_do_not_expire", "repaired+seeded-heartbeats-end-at-an-error", "operators", "calm", 0),
     ("goodbye_delists_a_member", "repaired+seeded-no-goodbye", "shared", "calm", 0),
+    ("every_broker_is_asked_for_members", "repaired+seeded-first-broker-is-asked", "clustering", "calm", 0),
     ("members_are_told_of_changes", "repaired+seeded-join-is-not-announced", "clustering", "threads", 1),
     ("queue_is_taken_once", "repaired+rb-two-pull-loops", "resets", "storm", 1),
     ("start_is_what_the_broker_answered", "repaired+po-fetch-failure-commits-zero", "listeners", "network", 2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from impl.hosts.simulation.tape import QuietTape
 from impl.variants.catalogue import NO_REPAIR
 from invariants.concepts import PROGRAMMED, PROPERTIES
 from invariants.hazards import HAZARDS
@@ -83,6 +84,15 @@ def test_what_is_seen_of_rocketmq_as_shipped_has_a_hazard(
 def test_disks_that_fill_up_break_nothing_of_the_control(workload: str, seed: int) -> None:
     record = run(Plan("repaired", workload, "disks"), STRATEGIES["uniform"](seed))
     assert [one for one in record.seen if not subject_named("repaired").explains(one.key)] == []
+
+
+def test_who_asks_the_first_broker_because_chance_says_so_is_no_fault() -> None:
+    """On a tape of zeros both ask the first broker only; the bug does so without chance."""
+    name, bug = "every_broker_is_asked_for_members", "repaired+seeded-first-broker-is-asked"
+    seen = {subject: {one.property for one in run(Plan(subject, "inspected", "calm"), QuietTape(())).seen}
+            for subject in ("repaired", bug)}
+    assert name in seen[bug]
+    assert name not in seen["repaired"]
 
 
 def test_every_rule_breaks_by_a_planted_bug_or_a_hazard() -> None:

@@ -50,5 +50,6 @@ SENTENCES: dict[type, Said] = {
     host.AnsweredAgain: Said("{at} answers a request over {connection} once more", "second answers"),
     host.EventDropped: Said("{at} drops the event {name} of a connection: the queue of events is full",
                             "dropped events of connections"),
+    host.NumberDrawn: Said("{at} draws {number} of {n} numbers by chance, for {where}", "numbers drawn by chance"),
     host.WorldHealed: Said("all faults have ended", "ends of all faults"),
 }

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
+from impl.events.host import NumberDrawn
 from impl.hosts.simulation.clock import WallClock
 from impl.hosts.simulation.kernel import Kernel
 from impl.hosts.simulation.process import TIMED_OUT, Future, Process, Task
@@ -134,4 +135,6 @@ class Threads(Process):
         drawn = tape.pick(n, where)
         if drawn and tape.telling:
             tape.tell(self.kernel.now_ms, self.name, f"drew {drawn} of 0 to {n - 1}")
+        if n > 1:
+            self.trace(NumberDrawn(where, n, drawn))
         return drawn

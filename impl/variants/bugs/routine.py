@@ -38,6 +38,7 @@ Header = Callable[[DefaultMQPushConsumerImpl, PullRequest, SubscriptionData], Aw
 Put = Callable[[MQConsumerInner, str, str | MessageSelector], SubscriptionData]
 Take = Callable[[PullCallback, PullResult], None]
 Check = Callable[[ClientRemotingProcessor, Connection, Command], None]
+Find = Callable[[RouteTables, str, Callable[[int], int]], str | None]
 Make = Callable[[MQClientInstance, Node, ClientConfig, MQClientManager], None]
 _TWO_MINUTES_MS = 120_000
 _IDEA = "an idea: what ports do otherwise"
@@ -176,6 +177,16 @@ async def _end_at_the_unknown(self: MQClientInstance) -> None:
             return
 
 
+@around(RouteTables, "find_broker_addr_by_topic")
+def _ask_the_first(original: Find) -> Find:
+    def find_broker_addr_by_topic(self: RouteTables, topic: str, random: Callable[[int], int]) -> str | None:
+        """Of the brokers of a topic the first is asked."""
+        del random
+        return original(self, topic, lambda _: 0)
+
+    return find_broker_addr_by_topic
+
+
 @replace(RouteTables, "_is_need_update_topic_route_info")
 def _give_it_to_consumers(self: RouteTables, topic: str) -> bool:
     """A route that has not changed is given to no producer that comes later."""
@@ -209,4 +220,6 @@ BUGS = (
             replacements=(_end_at_the_unknown,)),
     Variant("seeded-second-producer-has-no-queues", "bug", "A known route is given to no producer that comes later.",
             "apache/rocketmq-client-go #1084", replacements=(_give_it_to_consumers,)),
+    Variant("seeded-first-broker-is-asked", "bug", "Of the brokers of a topic the first is asked for members.", _IDEA,
+            replacements=(_ask_the_first,)),
 )
