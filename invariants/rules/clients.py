@@ -160,6 +160,8 @@ class name_server_that_was_reached_is_asked(Rule):
         Excuse("it shuts down", lasts=FOR_EVER,
                by=Match(events.ConsumerStopping, events.ProducerShutDown, events.PollerStopping, of="at"),
                until=Match(events.ConsumerStarted, events.ProducerStarted, events.ProcessStarted, of="at")),
+        Excuse("a consumer of its process has shut down shortly before, and what its client had begun goes on",
+               by=Match(events.ConsumerShutDown, of="at"), lasts=deadlines.told_at_once),
     )
 
     # Whom each client has chosen last, when, and whether it had waited in vain for another one until then.

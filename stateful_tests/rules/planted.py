@@ -107,6 +107,7 @@ PLANTED = (
     ("only_the_readable_is_held", "repaired+seeded-all-but-one-given-up", "operators", "calm", 0),
     ("queue_is_not_left_alone", "repaired+seeded-given-up-stays-locked", "orderly", "calm", 0),
     ("members_share_at_once", "repaired+seeded-resume-waits", "clustering", "calm", 2),
+    ("brokers_hear_of_each_group", "repaired+seeded-instances-are-for-ever", "other_consumers", "calm", 1),
     ("brokers_hear_of_each_group", "repaired+seeded-suspended-are-not-in-heartbeats", "clustering", "calm", 1),
     ("shutdown_drops_all_queues", "repaired+seeded-shutdown-drops-nothing", "listeners", "calm", 0),
     ("listener_begins_under_a_fresh_lock", "repaired+seeded-belief-never-expires", "one_topic", "crashes", 3),

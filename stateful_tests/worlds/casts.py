@@ -125,20 +125,20 @@ def routes(world: World) -> None:
 def stored(
     flush_disk_type: FlushDiskType, *configs: PushConsumerConfig, fates: Sequence[str] = (),
     broker_role: BrokerRole = BrokerRole.ASYNC_MASTER, slaves: int = 0, listener: type[Listener] = Listener,
-    rests: tuple[int, int] | None = None,
+    rests: tuple[int, int] | None = None, **settings: Any,
 ) -> Callable[[World], None]:
     """A world in which brokers keep messages, a producer sends them, and members of a group pull them.
 
     configs -- of each member; none: of a group that begins at the first message. fates -- what may become of messages.
     broker_role -- of the masters. slaves -- how many each has, which copy its log. listener -- how applications work.
-    rests -- of the producer.
+    rests -- of the producer. settings -- fields of ClientConfig.
     """
 
     def build(world: World) -> None:
         world.store_config = replace(STORE, flush_disk_type=flush_disk_type, broker_role=broker_role)
         world.fates, world.listener = tuple(fates), listener
         servers(world, slaves=slaves)
-        few(world, *(configs or (FROM_FIRST,)))
+        few(world, *(configs or (FROM_FIRST,)), **settings)
         world.add_producer(PRODUCER, Sending(TOPIC, rests=rests))
 
     return build

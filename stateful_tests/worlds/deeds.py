@@ -174,6 +174,15 @@ def stop_consuming(world: World) -> Done:
     return machine, "stops its consumers, and goes on sending"
 
 
+def consume_anew(world: World) -> Done:
+    """An application stops its consumers and goes on with new ones, in the same process and by the same names."""
+    machine, later_ms = each_of(
+        world, ("whose", [machine for machine in world.consumers if world.may_consume_anew(machine)]),
+        ("how much later", (0, 1_000, 40_000)))
+    world.consume_anew(machine, later_ms)
+    return machine, f"stops its consumers, and starts others in the same process {later_ms} ms later"
+
+
 def replace_producer(world: World) -> Done:
     """An application that asks stops its producer when its requests are over, and goes on with another one."""
     asking = {machine: one for machine, one in world.producers.items()

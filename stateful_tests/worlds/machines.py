@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from impl.broker.broker_config import BrokerConfig
@@ -16,6 +17,7 @@ from impl.client.mq_client_manager import MQClientManager
 from impl.client.producer_config import ProducerConfig
 from impl.client.push_consumer import DefaultMQPushConsumerImpl
 from impl.client.push_consumer_config import PushConsumerConfig
+from impl.client.service_state import RUNNING
 from impl.common.heartbeat_data import BROADCASTING, CLUSTERING
 from impl.common.message_selector import MessageSelector
 from impl.common.topic_config import TopicConfig
@@ -91,6 +93,8 @@ class Machines(Course):
         self.pullers: dict[str, Puller] = {}
         self.transactions: Decided = {}
         self._applications: dict[str, Boot] = {}
+        self._consuming: dict[str, Callable[[], Awaitable[None]]] = {}
+        self._between: dict[str, Node] = {}
         self._shut_down: dict[str, Node] = {}
 
     @property
@@ -212,8 +216,7 @@ class Machines(Course):
         client_config = ClientConfig(self.namesrv_addrs, client_ip or machine, **settings)
         pull_batch_size = self.pull_batch_size
 
-        async def boot(node: Node) -> None:
-            manager = MQClientManager(node)
+        async def consume(node: Node, manager: MQClientManager) -> None:
             self.consumers[machine] = []
             for config in configs:
                 rolled_out = self.rolled_out.get(config.consumer_group, {})
@@ -236,6 +239,11 @@ class Machines(Course):
                         machine, config_now.consumer_group, topic, tags, orderly=config.orderly or None,
                         max_attempts=most_retries(config), broadcasting=config.message_model == BROADCASTING)
                 await consumer.start()
+
+        async def boot(node: Node) -> None:
+            manager = MQClientManager(node)
+            self._consuming[machine] = partial(consume, node, manager)
+            await consume(node, manager)
             if sends is not None:
                 self.producers[machine] = Producer(
                     node, self.namesrv_addrs, sends, self.notes, self.transactions, (manager, client_config))
@@ -278,6 +286,26 @@ class Machines(Course):
         node = self.simulation.nodes[machine]
         if node.alive and self._shut_down.get(machine) is not node:
             node.spawn("main", self._applications[machine](node))
+
+    def consume_anew(self, machine: str, later_ms: int) -> None:
+        """Let the consumers of a process shut down, and so much later others start there, which are like them."""
+        self._between[machine] = node = self.simulation.nodes[machine]
+        consumers = self.consumers[machine]
+
+        async def anew() -> None:
+            for consumer in consumers:
+                await consumer.shutdown()
+            await node.sleep(later_ms)
+            await self._consuming[machine]()
+            del self._between[machine]
+
+        node.spawn("main", anew())
+
+    def may_consume_anew(self, machine: str) -> bool:
+        """Whether all consumers of a process run, and no others are to take their places already."""
+        running = [consumer.service_state for one, consumer in self.running() if one == machine]
+        is_between = self._between.get(machine) is self.simulation.nodes[machine]
+        return bool(running) and {*running} == {RUNNING} and not is_between
 
     def leave(self, machine: str) -> None:
         """Let a process shut its consumers down in order and end; it is idle whenever it is started again."""

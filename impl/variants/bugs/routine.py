@@ -187,6 +187,16 @@ def _ask_the_first(original: Find) -> Find:
     return find_broker_addr_by_topic
 
 
+@around(MQClientInstance, "shutdown")
+def _keep_the_instance(original: Callable[[MQClientInstance], Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    async def shutdown(self: MQClientInstance) -> None:
+        """An instance that is shut down stays in the table of its process."""
+        await original(self)
+        self.manager.factory_table.put(self.client_id, self)
+
+    return shutdown
+
+
 @replace(RouteTables, "_is_need_update_topic_route_info")
 def _give_it_to_consumers(self: RouteTables, topic: str) -> bool:
     """A route that has not changed is given to no producer that comes later."""
@@ -222,4 +232,6 @@ BUGS = (
             "apache/rocketmq-client-go #1084", replacements=(_give_it_to_consumers,)),
     Variant("seeded-first-broker-is-asked", "bug", "Of the brokers of a topic the first is asked for members.", _IDEA,
             replacements=(_ask_the_first,)),
+    Variant("seeded-instances-are-for-ever", "bug", "Who starts a client again is given its old instance, which was "
+            "shut down.", _IDEA, replacements=(_keep_the_instance,)),
 )

@@ -8,6 +8,7 @@ import invariants.rules.membership  # noqa: F401  # declares the rules
 from impl.events import (
     BrokerStarted,
     ClientChannelClosed,
+    ConnectionMade,
     ConsumerRegistered,
     ConsumerRemoved,
     ConsumerShutDown,
@@ -33,6 +34,9 @@ GOODBYE = (2, B, GoodbyeTaken(B, G, C, AT, attached=True))
 STARTED = (0, C, ConsumerStarted(C, G, "CLUSTERING", orderly=False))
 STOPPING = (1, C, ConsumerStopping(C, G))
 SHUT_DOWN = (3, C, ConsumerShutDown(C, G))
+STARTS_AGAIN = (4, *STARTED[1:])
+MADE = (1, C, ConnectionMade(B, AT))
+AGAIN = (STARTED, MADE, SHUT_DOWN, STARTS_AGAIN, (4, *STOPPING[1:]))
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
 HANDLED = (1, B, SubscriptionsHandled(B, G, AT, attached=True))
@@ -141,7 +145,21 @@ HISTORIES = (
             kept=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS, "closed"))),
     Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS, "closed")),
             kept=(heartbeat(LATE_MS), removed(LATE_MS, "unregistered"), removed(LATE_MS, "closed"))),
+    *(Written("goodbye_is_final", broken=(*AGAIN, goodbye, removed(5, "unregistered", TOO), heartbeat(6, TOO)),
+              kept=(*AGAIN, (5, *GOODBYE[1:]), removed(5, "unregistered", TOO), heartbeat(6, TOO)))
+      for goodbye in ((5, B, GOODBYE[2]._replace(connection=TOO)), (4, "broker-b", GOODBYE[2]),
+                      (4, B, GOODBYE[2]._replace(group="H")), (4, B, GOODBYE[2]._replace(client_id="c2")))),
     Written("connections_of_members_last", broken=(heartbeat(0), removed(60_000, "closed")), bounds=Bounds()),
+    *(Written("connections_of_members_last", broken=(*former, heartbeat(4), removed(5, "closed")),
+              kept=(MADE, SHUT_DOWN, STARTS_AGAIN, heartbeat(4), removed(5, "closed")))
+      for former in (
+          (SHUT_DOWN, MADE, STARTS_AGAIN), (SHUT_DOWN, STARTS_AGAIN), (MADE, STARTS_AGAIN), (MADE, SHUT_DOWN),
+          (MADE, STARTS_AGAIN, (4, *SHUT_DOWN[1:])), (MADE, (3, "c2", SHUT_DOWN[2]), STARTS_AGAIN),
+          (MADE, (3, C, ConsumerShutDown("c2", G)), STARTS_AGAIN),
+          (MADE, (3, C, ConsumerShutDown(C, "H")), STARTS_AGAIN),
+          (MADE, SHUT_DOWN, (4, "c2", STARTED[2])), (MADE, SHUT_DOWN, (4, C, STARTED[2]._replace(client_id="c2"))),
+          (MADE, SHUT_DOWN, (4, C, STARTED[2]._replace(group="H"))), (MADE, SHUT_DOWN, STARTS_AGAIN, (4, *MADE[1:])),
+          ((1, C, ConnectionMade(B, TOO)), SHUT_DOWN, STARTS_AGAIN), ((1, "c2", MADE[2]), SHUT_DOWN, STARTS_AGAIN))),
     unheard((STARTED, *LOOKS), (STARTED, *LOOKS), views=KNOWS,
             kept_views=Tables(consumers=[consumer()], brokers=[BROKER], known_addresses={(B, 0): "broker-z:10911"})),
     unheard((STARTED, *LOOKS), (STARTED, *LOOKS), views=KNOWS,
