@@ -105,7 +105,7 @@ class Log:
         for place, (_, at, event) in enumerate(records):
             self.places[at, event.__class__].append(place)
             thread = self.threads[place]
-            if thread:
+            if thread and event.__class__ is not events.NumberDrawn:  # it says nothing of what the thread does
                 self.of_thread[thread].append(place)
 
     def things(self, place: int) -> Things:

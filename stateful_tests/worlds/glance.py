@@ -60,6 +60,7 @@ MET: Mapping[str, tuple[str, str, str, int]] = {
     "group_offsets_go_with_the_group": ("operators", "calm", "uniform", 5),
     "delays_are_waited": ("delayed", "storm", "uniform", 0),
     "retries_wait_longer_each_time": ("stored_retry", "storm", "uniform", 0),
+    "unit_has_the_code_of_its_record": ("stored_retry", "storm", "uniform", 0),
     "refines_process_queue": ("resets", "threads", "uniform", 1),
 }
 """Workload, profile, strategy and seed of runs in which a property is met that most others do not meet."""
