@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from impl import events
@@ -28,13 +28,18 @@ _CANNOT_CONNECT = Excuse("the member was refused a connection to the broker",
 _CLOCKS = (clock_was_set("at"), clock_was_set("client"))
 
 
-def _was_of_a_former(rule: Any, told: Told, connection: str) -> bool:
-    """Whether a consumer has shut down since a connection was made, and another one of its name has started then."""
-    _, client_id, group, client, *_ = told.about
-    name = {"at": client, "client_id": client_id, "group": group}
-    made = rule.past.last(events.ConnectionMade, at=client, connection=connection)
-    ended = [] if made is None else rule.past.of(events.ConsumerShutDown, since=made.place, **name)
-    return any(rule.past.of(events.ConsumerStarted, since=one.place, **name) for one in ended[:1])
+def _of_a_former(kind: type) -> Callable[[Rule, Told], bool]:
+    """Whether the connection of the last such event was made for a consumer that has shut down, before the next one."""
+
+    def holds(rule: Rule, told: Told) -> bool:
+        at, client_id, group, *_ = told.about
+        connection = rule.past.of(kind, at=at, client_id=client_id, group=group)[-1].event.connection
+        name = {"at": machine_of(connection), "client_id": client_id, "group": group}
+        made = rule.past.last(events.ConnectionMade, at=name["at"], connection=connection)
+        ended = [] if made is None else rule.past.of(events.ConsumerShutDown, since=made.place, **name)
+        return any(rule.past.of(events.ConsumerStarted, since=one.place, **name) for one in ended[:1])
+
+    return holds
 
 
 class goodbye_is_final(Rule):
@@ -46,11 +51,7 @@ class goodbye_is_final(Rule):
     shipped = "violated: B-9 a heartbeat that comes late, B-30 one that was prepared before"
     cite = "ConsumerManager#unregisterConsumer"
     about = f"{_MEMBER} connection"
-    excuses = (
-        _STARTS_AGAIN,
-        Excuse("the goodbye was that of a consumer that had shut down, and another one has its name",
-               when=lambda rule, told: rule.is_of_a_former(told)),
-    )
+    excuses = (_STARTS_AGAIN,)
 
     left_ms = Kept(about)
 
@@ -67,12 +68,6 @@ class goodbye_is_final(Rule):
         if key in self.left_ms:
             yield self.told(f"{at} lists {event.client_id} again, who has left {event.group}", *key,
                             since_ms=self.left_ms[key])
-
-    def is_of_a_former(self, told: Told) -> bool:
-        """Whether the last goodbye came over the connection of a former consumer."""
-        at, client_id, group, *_ = told.about
-        said = self.past.last(events.GoodbyeTaken, at=at, client_id=client_id, group=group)
-        return said is not None and _was_of_a_former(self, told, said.event.connection)
 
 
 class goodbye_waits_for_the_heartbeat(Rule):
@@ -226,6 +221,8 @@ class goodbye_removes_all_connections(Rule):
     shipped = goodbye_delists_a_member.shipped
     cite = "ConsumerGroupInfo#unregisterChannel"
     about = "at client_id group"
+    excuses = (Excuse("the goodbye is that of a consumer that has shut down, and another one has its name",
+                      when=_of_a_former(events.GoodbyeTaken)),)
 
     @classmethod
     def claim(cls) -> str:
@@ -257,17 +254,13 @@ class connections_of_members_last(Rule):
         Excuse("the process of the member was killed", by=Match(events.ProcessKilled, of="client=at"),
                lasts=deadlines.expired),
         Excuse("it was made for a consumer that has shut down, and another one has its name",
-               when=lambda rule, told: _was_of_a_former(rule, told, rule.connection)),
+               when=_of_a_former(events.ConsumerRemoved)),
     )
-
-    connection = ""
-    """That of which something is told."""
 
     @on(events.ConsumerRemoved)
     def removed(self, ms: int, at: str, event: events.ConsumerRemoved) -> Iterator[Told]:
         last_ms = self.facts.heartbeats_ms.get((at, event.group, event.connection))
         if event.why == "closed" and last_ms is not None and ms - last_ms < deadlines.close_to_idle(self.bounds):
-            self.connection = event.connection
             yield self.told(f"{at} takes {event.client_id} of {event.group} for gone when its connection "
                             f"{event.connection} ends", at, event.client_id, event.group, machine_of(event.connection))
 

@@ -189,12 +189,6 @@ class committed_offset_survives_its_broker(Rule):
     # The end of the process that ran: one that ends while it starts has written nothing.
     ended_ms = Kept("at", survives="all")
     stopped_ms = Kept("at", survives="all", begins=(events.BrokerShutDown,))
-    # From when until when it stood still.
-    still = Kept("at", survives="all")
-
-    @on(events.ProcessPaused)
-    def stands_still(self, ms: int, at: str, event: events.ProcessPaused) -> None:
-        self.still.setdefault((at,), []).append((ms, ms + event.ms))
 
     def _sure_ms(self, at: str, ended_ms: int, stopped_ms: int | None) -> float:
         """What was committed until then is in the file, which is written whenever there is time and room for it."""
@@ -202,7 +196,8 @@ class committed_offset_survives_its_broker(Rule):
         if stopped_ms is not None and not self.facts.had_no_room(at, stopped_ms - writes_ms, stopped_ms):
             return stopped_ms
         until_ms: float = ended_ms
-        for begin_ms, end_ms in sorted([*self.facts.full.get((at,), ()), *self.still.get((at,), ())], reverse=True):
+        still = [(one.ms, one.ms + one.event.ms) for one in self.past.of(events.ProcessPaused, at=at)]
+        for begin_ms, end_ms in sorted([*self.facts.full.get((at,), ()), *still], reverse=True):
             if begin_ms <= until_ms <= end_ms + writes_ms:
                 until_ms = begin_ms
         return until_ms - writes_ms

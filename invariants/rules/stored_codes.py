@@ -12,6 +12,7 @@ from invariants.rules import deadlines
 from invariants.rules.excuse import FOR_EVER, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Rule, Told, after
+from invariants.rules.stored_queues import KILLED
 from invariants.views.values import Dispatched
 
 
@@ -48,7 +49,7 @@ class unit_has_the_code_of_its_record(Rule):
     cite = "CommitLog#checkMessageAndReturnSize, ConsumeQueue#putMessagePositionInfo"
     about = "at topic queue_id"
     excuses = (
-        cause("V3", "its process was killed", by=Match(events.ProcessKilled, of="at"), lasts=FOR_EVER),
+        KILLED,
         cause("V5", "the message is delayed, and its store has recovered from a crash", when=_has_recovered),
         cause("V8", "its machine lost its power", lasts=FOR_EVER,
               by=Match(events.ProcessKilled, of="at", having=lambda event: event.power_loss)),

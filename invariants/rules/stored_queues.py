@@ -12,7 +12,7 @@ from invariants.rules.excuse import FOR_EVER, Excuse, cause
 from invariants.rules.match import Match
 from invariants.rules.rule import Duty, Kept, Rule, Told, after, on
 
-_KILLED = cause("V3", "its process was killed", by=Match(events.ProcessKilled, of="at"), lasts=FOR_EVER)
+KILLED = cause("V3", "its process was killed", by=Match(events.ProcessKilled, of="at"), lasts=FOR_EVER)
 _POWERLESS = cause("V26", "its machine lost its power", lasts=FOR_EVER,
                    by=Match(events.ProcessKilled, of="at", having=lambda event: event.power_loss))
 
@@ -29,7 +29,7 @@ class appended_offsets_are_consecutive(Rule):
     shipped = "violated: V3 a queue has a unit for no record, V26 a queue lacks units"
     cite = "DefaultAppendMessageCallback#doAppend, DefaultMessageStore#recoverTopicQueueTable"
     about = "at topic queue_id"
-    excuses = (_KILLED, _POWERLESS)
+    excuses = (KILLED, _POWERLESS)
 
     # The offset that comes next, and the brokers whose logs have all that they have ever appended, or nothing.
     following = Kept("at topic queue_id", survives="all")
@@ -67,7 +67,7 @@ class units_name_their_records(Rule):
     cite = "ConsumeQueue#putMessagePositionInfo, #recover, #truncateDirtyLogicFiles"
     about = "at topic queue_id"
     excuses = (
-        _KILLED, _POWERLESS,
+        KILLED, _POWERLESS,
         cause("V33", "files of others filled its disk", by=Match(events.DiskFilled, of="at"), lasts=FOR_EVER),
     )
 
@@ -119,7 +119,7 @@ class dispatch_comes_in_time(Duty):
     within_ms = deadlines.dispatched
     paid_by = (events.MessageDispatched,)
     excuses = (
-        _KILLED, _POWERLESS,
+        KILLED, _POWERLESS,
         Excuse("its clock was set back, and it flushes when the clock is where it was", when=_was_set_back),
         Excuse("files of others have filled the disk shortly before", by=Match(events.DiskFilled, of="at"),
                lasts=deadlines.dispatched),

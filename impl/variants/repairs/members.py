@@ -133,18 +133,11 @@ def _next_place(self: ClientManageProcessor) -> int:
 @around(ClientManageProcessor, "unregister_client")
 def _remember_who_left(original: Callable[..., Awaitable[Command]]) -> Callable[..., Awaitable[Command]]:
     async def unregister_client(self: ClientManageProcessor, channel: Connection, request: Command) -> Command:
-        """Which request of the client was the goodbye to the group; its last one to it counts.
-
-        Behind a heartbeat on a newer connection from the same machine it is late, and says nothing.
-        """
+        """Which request of the client was the goodbye to the group; its last one to it counts."""
         header: UnregisterClientRequestHeader = request.header
         if header.consumer_group is not None:
-            place, info = _next_place(self), self.consumer_manager.get_consumer_group_info(header.consumer_group)
-            for other, client in () if info is None else info.channel_info_table.entries():
-                if client.client_id == header.client_id and _is_newer(other, channel):
-                    return Command(ResponseCode.SUCCESS)
             left: dict[tuple[str | None, str], _Goodbye] = vars(self).setdefault("left", {})
-            left[header.client_id, header.consumer_group] = _Goodbye(channel, request.opaque, place)
+            left[header.client_id, header.consumer_group] = _Goodbye(channel, request.opaque, _next_place(self))
         return await original(self, channel, request)
 
     return unregister_client
@@ -191,10 +184,11 @@ def _whoever_it_is(
     original: Callable[[ConsumerGroupInfo, ClientChannelInfo], None],
 ) -> Callable[..., None]:
     def unregister_channel(self: ConsumerGroupInfo, client_channel_info: ClientChannelInfo) -> None:
-        """The client leaves with all its connections."""
+        """The client leaves with all its connections but newer ones: a goodbye that is late means none of them."""
         original(self, client_channel_info)
         for channel, _ in _other_connections(self, client_channel_info):
-            self.channel_info_table.remove(channel)
+            if not _is_newer(channel, client_channel_info.channel):
+                self.channel_info_table.remove(channel)
 
     return unregister_channel
 

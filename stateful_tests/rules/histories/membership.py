@@ -36,7 +36,7 @@ STOPPING = (1, C, ConsumerStopping(C, G))
 SHUT_DOWN = (3, C, ConsumerShutDown(C, G))
 STARTS_AGAIN = (4, *STARTED[1:])
 MADE = (1, C, ConnectionMade(B, AT))
-AGAIN = (STARTED, MADE, SHUT_DOWN, STARTS_AGAIN, (4, *STOPPING[1:]))
+AGAIN = STARTED, MADE, SHUT_DOWN, STARTS_AGAIN, (4, *STOPPING[1:])
 CLOSED = (1, B, ClientChannelClosed(B, AT))
 REFUSED = (2, B, HeartbeatRefused(B, G, C, TOO))
 HANDLED = (1, B, SubscriptionsHandled(B, G, AT, attached=True))
@@ -135,6 +135,11 @@ HISTORIES = (
             kept=LEAVES, kept_views=Tables(members={AT: C}, known_addresses={(B, 0): "broker-z:10911"})),
     Written("goodbye_delists_a_member", broken=LEAVES, views=LISTED, kept=LEAVES,
             kept_views=Tables(members={AT: C}, known_addresses=lambda _, client_id: {} if client_id == C else _KNOWN)),
+    *(Written("goodbye_removes_all_connections", broken=(*broken, heartbeat(4, TOO), said),
+              kept=(*AGAIN, heartbeat(4, TOO), GOODBYE))
+      for broken, said in ((AGAIN, (5, B, GOODBYE[2]._replace(connection="c1:3"))), (AGAIN[2:], GOODBYE),
+                           ((*AGAIN[:2], *AGAIN[4:]), GOODBYE), ((*AGAIN[:3], *AGAIN[4:]), GOODBYE),
+                           ((*AGAIN[:4], (4, *MADE[1:]), *AGAIN[4:]), GOODBYE))),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), GOODBYE),
             kept=(heartbeat(0), removed(1, "unregistered"), GOODBYE)),
     Written("goodbye_removes_all_connections", broken=(heartbeat(0, TOO), STARTED, STOPPING, GOODBYE),
@@ -145,10 +150,6 @@ HISTORIES = (
             kept=(heartbeat(LATE_MS), removed(LATE_MS + IDLE_MS, "closed"))),
     Written("connections_of_members_last", broken=(heartbeat(LATE_MS), removed(LATE_MS, "closed")),
             kept=(heartbeat(LATE_MS), removed(LATE_MS, "unregistered"), removed(LATE_MS, "closed"))),
-    *(Written("goodbye_is_final", broken=(*AGAIN, goodbye, removed(5, "unregistered", TOO), heartbeat(6, TOO)),
-              kept=(*AGAIN, (5, *GOODBYE[1:]), removed(5, "unregistered", TOO), heartbeat(6, TOO)))
-      for goodbye in ((5, B, GOODBYE[2]._replace(connection=TOO)), (4, "broker-b", GOODBYE[2]),
-                      (4, B, GOODBYE[2]._replace(group="H")), (4, B, GOODBYE[2]._replace(client_id="c2")))),
     Written("connections_of_members_last", broken=(heartbeat(0), removed(60_000, "closed")), bounds=Bounds()),
     *(Written("connections_of_members_last", broken=(*former, heartbeat(4), removed(5, "closed")),
               kept=(MADE, SHUT_DOWN, STARTS_AGAIN, heartbeat(4), removed(5, "closed")))
